@@ -83,6 +83,11 @@
 #' @param must_link,cannot_link Pairs of samples that are in the same cluster, and in
 #'   different clusters: a matrix or data frame with two columns of ids or of row
 #'   numbers, or a file with two ids per line. Row numbers need a single data set.
+#' @param explain What explains the clusters instead of the features that samples are
+#'   compared by: a character vector of texts, a data frame, a matrix with column
+#'   names, or a path. For several data sets, a list with one entry for each (in
+#'   order, or by name), `NULL` if there is none. Rows are matched by names if both
+#'   have them, otherwise by position. `text_column` and `texts` then apply to it.
 #' @param seed Seed of all random choices: a whole number from 0.
 #' @param threads Number of threads; `NULL` uses all available cores. The result
 #'   does not depend on it.
@@ -117,7 +122,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                feature_options = list(), pooled = FALSE, init = NULL,
                                quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, model_size = NULL,
                                model_without_samples = FALSE, known = NULL, known_column = NULL, must_link = NULL, cannot_link = NULL,
-                               seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
+                               explain = NULL, seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_cluster.default)))
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
@@ -131,7 +136,8 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                   model_without_samples = flag(model_without_samples, "model_without_samples")))
   group <- c(as_tables(x, "x"), list(stem = "task", may_lack = !is.null(known_column)))
   reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column %||% known_column, task_column, text_column, texts)
-  loaded <- load_groups(session, list(group), reads, default_missing(algorithm, "cluster"))[[1]]
+  loaded <- load_groups(session, list(group), if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "cluster"), !is.null(explain))[[1]]
+  if (!is.null(explain)) explain_by(session, loaded, length(group$tables), explain, reads)
   infos <- lapply(loaded$sets, function(set) .Call(C_data_info, set))
   names <- vapply(infos, `[[`, "", "name")
   check_twice(names)

@@ -67,15 +67,21 @@ table_set <- function(session, x, name) {
   matrix_set(session, x, name)
 }
 
-# Texts as a file of JSON objects, which keeps their line ends.
-write_texts <- function(texts) {
-  path <- tempfile("kindred", fileext = ".json")
+# A character vector as JSON strings.
+json_strings <- function(texts) {
   texts <- enc2utf8(ifelse(is.na(texts), "", texts))
   texts <- gsub("\\", "\\\\", texts, fixed = TRUE)
   texts <- gsub("\"", "\\\"", texts, fixed = TRUE)
   texts <- gsub("\n", "\\n", gsub("\r", "\\r", gsub("\t", "\\t", texts, fixed = TRUE), fixed = TRUE), fixed = TRUE)
-  texts <- gsub("[[:cntrl:]]", " ", texts)
-  writeLines(paste0("{\"text\": \"", texts, "\"}"), path, useBytes = TRUE)
+  paste0("\"", gsub("[[:cntrl:]]", " ", texts), "\"")
+}
+
+# Texts as a file of JSON objects, which keeps their line ends. fields: further columns, such as ids.
+write_texts <- function(texts, fields = NULL) {
+  path <- tempfile("kindred", fileext = ".json")
+  lines <- paste0("\"text\": ", json_strings(texts))
+  for (name in names(fields)) lines <- paste0(lines, ", ", json_strings(name), ": ", json_strings(as.character(fields[[name]])))
+  writeLines(paste0("{", lines, "}"), path, useBytes = TRUE)
   path
 }
 
@@ -122,8 +128,9 @@ default_missing <- function(algorithm, family) {
 
 # The data sets of groups of tables, such as the sources and the targets of a transfer. Each group has tables, names, a stem for data sets without a
 # name, and may_lack: whether its tables may lack the column of classes. Texts of all groups share one vocabulary.
-# Returns for each group the data sets and the index of the table of each.
-load_groups <- function(session, groups, how, missing = NULL) {
+# Returns for each group the data sets and the index of the table of each. A group may have fields: what else is known of the texts of each table.
+# explained: columns and classes that the options name may be in the views.
+load_groups <- function(session, groups, how, missing = NULL, explained = FALSE) {
   if (is.null(how$missing)) how$missing <- missing
   text_how <- how[intersect(names(how), c("id_column", "label_column", "text_column", "texts"))]
   frame_how <- how[setdiff(names(how), c("text_column", "texts"))]
@@ -151,7 +158,7 @@ load_groups <- function(session, groups, how, missing = NULL) {
       i <- places$i[row]
       table <- group$tables[[i]]
       if (is_texts(table)) {
-        table <- write_texts(table)
+        table <- write_texts(table, group$fields[[i]])
         temporary <- c(temporary, table)
         text_how$text_column <- "text"
         names <- c(names, own_name(group, i))
@@ -163,7 +170,7 @@ load_groups <- function(session, groups, how, missing = NULL) {
     }
     if (length(temporary) && length(temporary) < length(paths) && any(!dir.exists(paths) & !paths %in% temporary))
       kd_stop("text_column does not allow files and texts in one call: read the texts of the files first")
-    read <- read_paths(session, paths, names, text_how, may_lack)
+    read <- read_paths(session, paths, names, c(text_how, list(temporary = length(temporary) == length(paths))), may_lack)
     owned(session, read$sets)
     for (n in seq_along(read$sets)) {
       at <- places[read$from[n] + 1, ]
@@ -173,8 +180,8 @@ load_groups <- function(session, groups, how, missing = NULL) {
 
   for (g in seq_along(groups)) {
     group <- groups[[g]]
-    lenient <- if (several && length(intersect(names(how), c("columns", "rename", "recode")))) list(may_lack_columns = TRUE)
-    own_how <- c(frame_how, if (group$may_lack && !is.null(how$label_column)) list(may_lack_labels = TRUE), lenient)
+    lenient <- if ((several || explained) && length(intersect(names(how), c("columns", "rename", "recode")))) list(may_lack_columns = TRUE)
+    own_how <- c(frame_how, if ((group$may_lack || explained) && !is.null(how$label_column)) list(may_lack_labels = TRUE), lenient)
     paths <- which(kinds[[g]] == "path")
     if (length(paths)) {
       read <- read_paths(session, vapply(group$tables[paths], identity, ""), group$names[paths], own_how)
@@ -196,12 +203,12 @@ load_groups <- function(session, groups, how, missing = NULL) {
         next
       }
       needs <- intersect(specified, c("columns", "rename", "recode", "id_column", "label_column", "task_column"))
-      if (length(needs) && !inherits(table, "kd_data"))
+      if (length(needs) && !explained && !inherits(table, "kd_data"))
         kd_stop(name, " is a matrix, which has no columns of other types: use a data frame or a path with ", paste(needs, collapse = ", "))
       found[[g]][[i]] <- owned(session, list(table_set(session, table, if (inherits(table, "kd_data") && is.na(group$names[i])) NA_character_ else name)))
     }
   }
-  if (several) check_names(found, how)
+  if (several && !explained) check_names(found, how)
   lapply(found, function(sets) list(sets = unlist(sets, recursive = FALSE), from = rep(seq_along(sets), lengths(sets))))
 }
 
@@ -219,3 +226,53 @@ check_names <- function(found, how) {
   for (name in wanted)
     if (length(have) && !name %in% have) kd_stop("no table has a column '", name, "'", suggestion(name, have))
 }
+
+# The views that explain data sets, in the form of load_groups. count: the number of tables.
+view_group <- function(explain, count, names, how) {
+  if (count == 1 && (is_texts(explain) || is_table(explain))) explain <- list(explain)
+  else if (is.character(explain)) explain <- as.list(explain)
+  if (!is.list(explain) || is.data.frame(explain)) explain <- list(explain)
+  if (!is.null(names(explain)) && all(nzchar(names(explain)))) {
+    strange <- setdiff(names(explain), names)
+    if (length(strange)) kd_stop("explain has '", strange[1], "', but the data sets are ", paste(names, collapse = ", "))
+    explain <- lapply(names, function(name) explain[[name]])
+  }
+  if (length(explain) != count)
+    kd_stop("explain has ", length(explain), if (length(explain) == 1) " entry" else " entries", " for ", count, " data set", if (count > 1) "s",
+            ": one for each is needed, NULL if there is none")
+  at <- which(!vapply(explain, is.null, NA))
+  fields <- vector("list", length(at))
+  for (n in seq_along(at)) {
+    one <- explain[[at[n]]]
+    if (is.data.frame(one) && !is.null(how$text_column)) {
+      if (!how$text_column %in% names(one)) kd_stop("explain has no column '", how$text_column, "': its columns are ", paste(names(one), collapse = ", "))
+      ids <- if (isTRUE(how$id_column %in% names(one))) one[[how$id_column]] else if (.row_names_info(one) > 0) row.names(one)
+      classes <- if (isTRUE(how$label_column %in% names(one))) stats::setNames(list(one[[how$label_column]]), how$label_column)
+      fields[[n]] <- c(list(id = ids), classes)
+      explain[[at[n]]] <- as.character(one[[how$text_column]])
+    } else if (is_texts(one) && !is.null(names(one))) {
+      fields[[n]] <- list(id = names(one))
+    }
+  }
+  texts <- vapply(explain[at], is_texts, NA)
+  named <- any(texts) && all(vapply(fields[texts], function(f) !is.null(f$id), NA))
+  if (!named) fields <- lapply(fields, function(f) f[setdiff(names(f), "id")])
+  group <- if (length(at)) as_tables(unname(explain[at]), "explain") else as_tables(NULL, "explain")
+  group$names <- ifelse(vapply(group$tables, is_path, NA), NA_character_, if (count == 1) "explain" else paste0("explain[[", at, "]]"))
+  list(at = at, named = if (any(texts)) named, group = c(group, list(stem = "explain", may_lack = TRUE, fields = fields)))
+}
+
+# Gives data sets (a result of load_groups) the views that explain them.
+explain_by <- function(session, loaded, count, explain, how) {
+  names <- vapply(match(seq_len(count), loaded$from), function(i) .Call(C_data_info, loaded$sets[[i]])$name, "")
+  views <- view_group(explain, count, names, how)
+  if (!is.null(views$named)) how$id_column <- if (views$named) "id"
+  found <- load_groups(session, list(views$group), how, "keep", explained = TRUE)[[1]]
+  owner <- views$at[found$from]
+  if (!identical(owner, loaded$from[loaded$from %in% views$at]))
+    kd_stop("explain has ", length(owner), " data sets for ", sum(loaded$from %in% views$at), ": its tables need the same values in task_column")
+  for (n in seq_along(owner)) call_c(session, C_data_explain, loaded$sets[[which(loaded$from %in% views$at)[n]]], found$sets[[n]])
+}
+
+# The options for data sets that views explain: those for texts belong to the views.
+without_texts <- function(how) how[setdiff(names(how), c("text_column", "texts"))]

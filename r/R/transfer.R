@@ -22,6 +22,7 @@
 #' @param target_labels Known classes of the samples of the first target, which stay
 #'   fixed: a vector or factor with `NA` where the class is unknown, the data frame
 #'   of [kd_ask()] with the column `class` filled in, or files that [kd_ask()] wrote.
+#' @param explain What explains the classes of the target, as for [kd_cluster()].
 #' @inheritParams kd_cluster
 #' @inheritParams kd_cluster.default
 #'
@@ -43,7 +44,7 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
                         id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, weight = NULL,
                         norm = NULL, scale = NULL, features = NULL, top_features = NULL, top_by = NULL, fit_on = NULL,
                         preprocess = "default", features_from = NULL, feature_options = list(), map = TRUE, model = FALSE,
-                        model_size = NULL, model_without_samples = FALSE, ask = NULL, target_labels = NULL, seed = 1, threads = NULL,
+                        model_size = NULL, model_without_samples = FALSE, ask = NULL, target_labels = NULL, explain = NULL, seed = 1, threads = NULL,
                         time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_transfer)))
   if (base::missing(target)) kd_stop("target is missing: give the data set to label")
@@ -60,7 +61,8 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
   reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column, task_column, text_column, texts)
   groups <- list(group(source, "source", !is.null(labels)), group(target, "target", TRUE), group(bridges, "bridge", TRUE),
                  group(views, "view", TRUE))
-  loaded <- load_groups(session, groups, reads, default_missing(algorithm, "transfer"))
+  loaded <- load_groups(session, groups, if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "transfer"), !is.null(explain))
+  if (!is.null(explain)) explain_by(session, loaded[[2]], length(groups[[2]]$tables), explain, reads)
   sources <- loaded[[1]]$sets
   levels <- NULL
   if (!is.null(labels)) {

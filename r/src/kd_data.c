@@ -52,6 +52,18 @@ kdr_data *kd_open_data(SEXP handle)
 	return kd_data_of(handle)->data;
 }
 
+/* Gives a data set the view that explains it. The handle of the view keeps what the view borrows. */
+SEXP kd_data_explain(SEXP session, SEXP data, SEXP view)
+{
+	kd_session *s = kd_session_of(session);
+	kd_data *d = kd_data_of(data), *v = kd_data_of(view);
+	if (kd_ok(s, kdr_data_explain(s->ctx, &d->data, v->data))) {
+		v->data = NULL;
+		R_SetExternalPtrTag(data, view);
+	}
+	return R_NilValue;
+}
+
 SEXP kd_data_release(SEXP data)
 {
 	data_finalize(data);
@@ -202,6 +214,7 @@ static void reading_options(SEXP how, kdr_read_options *o)
 	o->transpose = kd_flag(how, "transpose");
 	o->may_lack_labels = kd_flag(how, "may_lack_labels");
 	o->may_lack_columns = kd_flag(how, "may_lack_columns");
+	o->temporary = kd_flag(how, "temporary");
 	const double header = kd_number(how, "header", -1), stream = kd_number(how, "stream", -1);
 	o->header = header < 0 ? KDR_HEADER_FIND_OUT : header > 0 ? KDR_HEADER_YES : KDR_HEADER_NO;
 	o->stream = stream < 0 ? KDR_STREAM_BY_SIZE : stream > 0 ? KDR_STREAM_YES : KDR_STREAM_NO;
