@@ -97,6 +97,8 @@ export interface FitOptions extends Options {
   report?: boolean;
   /** Known classes of each data set, used only for scoring. */
   truth?: ReadonlyArray<ReadonlyArray<string | number>>;
+  /** What explains the clusters of each data set, or the classes of each target, instead of its columns: texts, or another data set. */
+  explain?: ReadonlyArray<string> | ReadonlyArray<Input | ReadonlyArray<string>>;
   /** A model to which the data sets are added: bytes, or a result with `{model: true}`. Not with `k` or a source. */
   into?: Uint8Array | ArrayBuffer | Result;
 }

@@ -358,7 +358,7 @@ const realLists = ["confidence", "agreement", "unlike_source"];
 
 /* Lists with one number per sample become typed arrays; null is NaN, or -1 in labels. Class names become indices into `classes`. */
 function typed(task) {
-  if (task.path) task.path = hideFolders(task.path);
+  for (const name of ["path", "explained_by"]) if (task[name]) task[name] = hideFolders(task[name]);
   if (Array.isArray(task.labels) && task.labels.some((each) => typeof each === "string")) {
     const named = (list) => (list || []).filter((each) => typeof each === "string" && each !== "?");
     task.classes = [...new Set([...named(task.labels), ...named(task.second)])].sort();
@@ -400,7 +400,7 @@ function outputs(options) {
   if (options.report) list.push("--report");
   return list;
 }
-const ownOptions = ["arrays", "model", "report", "init", "truth", "known", "mustLink", "cannotLink", "into", "targetLabels"];
+const ownOptions = ["arrays", "model", "report", "init", "truth", "known", "mustLink", "cannotLink", "into", "targetLabels", "explain"];
 
 /* Lists of labels, one per data set, as files. */
 function labelFiles(lists, name, files) {
@@ -426,6 +426,17 @@ function fileOptions(where, options, files) {
   return args;
 }
 
+/* What explains each data set: texts, or a data set. A list of texts explains a single one. */
+async function explaining(where, explain, files) {
+  if (!explain) return [];
+  const isText = (each) => typeof each === "string";
+  const views = Array.isArray(explain) && !explain.every(isText) ? explain : [explain];
+  const isTexts = (view) => Array.isArray(view) && view.every(isText);
+  const sets = views.map((view, i) => (isTexts(view) ? { name: `explain${i + 1}`, data: view.map((text) => ({ text })) } : view));
+  const paths = (await placeAll(sets, files, `${where}: explain`)).map((each) => each.path.slice(each.path.indexOf("/files/")));
+  return ["--explain=" + paths.join(","), ...(views.some(isTexts) ? ["--text-column=text"] : [])];
+}
+
 function modelBytes(where, model) {
   const bytes = isBytes(model) ? bytesOf(model) : model && model.model;
   if (!bytes) throw new TypeError(`${where}: a model must be the bytes of a model file, or a result of cluster or transfer with {model: true}`);
@@ -438,14 +449,16 @@ async function cluster(sets, options = {}) {
   checkOptions("cluster", options);
   const files = newFiles();
   const placed = await placeAll(sets, files, "cluster");
-  const args = ["cluster", ...limits(options), ...outputs(options), ...flags(options, ownOptions), ...fileOptions("cluster", options, files)];
+  const args = ["cluster", ...limits(options), ...outputs(options), ...flags(options, ownOptions), ...fileOptions("cluster", options, files),
+    ...(await explaining("cluster", options.explain, files))];
   return resultOf(await run([...args, "--", ...placed.map((each) => each.path)], files, options));
 }
 
 async function transfer({ source, target, bridge }, options = {}) {
   checkOptions("transfer", options);
   const files = newFiles();
-  const args = ["transfer", ...limits(options), ...outputs(options), ...flags(options, ownOptions), ...fileOptions("transfer", options, files)];
+  const args = ["transfer", ...limits(options), ...outputs(options), ...flags(options, ownOptions), ...fileOptions("transfer", options, files),
+    ...(await explaining("transfer", options.explain, files))];
   for (const each of source || !options.into ? await placeAll(source, files, "transfer: source") : []) {
     args.push("--source=" + each.path);
     if (each.labels) args.push("--labels=" + each.labels);

@@ -48,6 +48,25 @@ test("cluster takes rows, typed arrays, objects, sparse matrices and files", asy
   }
 });
 
+test("texts and tables explain clusters of embeddings", async () => {
+  const { rows, truth } = groups(30);
+  const words = [["orbit", "moon", "rocket"], ["bread", "oven", "flour"]];
+  const texts = truth.map((group, i) => `${words[group][i % 3]} ${words[group][(i + 1) % 3]}, "again"\nand ${i}`);
+  const named = (task) => task.clusters.map((each) => each.features.filter((one) => one.effect > 0).map((one) => one.name));
+  for (const explain of [texts, [texts]]) {
+    const result = await cluster([{ name: "a", data: rows, columns: ["x", "y"] }], { k: 2, explain, report: true });
+    const [task] = result.tasks;
+    assert.equal(task.explained_by, "explain1.csv");
+    assert.ok(sameGroups(task.labels, truth));
+    truth.slice(0, 2).forEach((group, i) => assert.ok(words[group].every((word) => named(task)[task.labels[i]].includes(word))));
+    assert.ok(result.html.includes(`${words[0][0]} ${words[0][1]}, `));
+  }
+  const set = { name: "a", data: rows, columns: ["x", "y"] };
+  const both = await cluster([set, { ...set, name: "b" }], { k: 2, explain: [texts, { name: "v", data: truth.map((group) => ({ text: words[group].join(" ") })) }] });
+  assert.deepEqual(both.tasks.map((task) => task.explained_by), ["explain1.csv", "v.csv"]);
+  await assert.rejects(cluster([set], { k: 2, explain: texts.slice(1) }), /30 rows.* 29/);
+});
+
 test("several data sets, a score, arrays, a model, predictions and the report", async () => {
   const a = groups(40);
   const b = groups(30, 1);
