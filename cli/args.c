@@ -49,6 +49,8 @@ const cli_option cli_reading_options[] = {
 	CLI_VALUE("label-column", "NAME",
 	          "column with the known classes: its name, or its number, starting at 1"),
 	CLI_VALUE("id-column", "NAME", "column with the row names: its name, or its number, starting at 1"),
+	CLI_VALUE("feature-names", "COLUMN",
+	          "AnnData: take the names of features, such as gene symbols, from this column of var"),
 	CLI_SWITCH("header", "CSV: the first line contains column names (default: detected)"),
 	CLI_VALUE("missing", "POLICY",
 	          "CSV: how to handle missing values (default: error; relate and embed: keep; cluster "

@@ -13,6 +13,7 @@ enum {
 	IN_TABLE = 1 << 0,  /* CSV, TSV, Excel */
 	IN_CSV = 1 << 1,    /* those of plain text */
 	IN_OBS = 1 << 2,    /* AnnData */
+	IN_VAR = 1 << 6,    /* AnnData, but not its obsm, whose columns have no names */
 	IN_JSON = 1 << 3,   /* JSON lines, with --text-column */
 	IN_FOLDER = 1 << 4, /* of texts, or of 10x Genomics */
 	IN_OTHER = 1 << 5
@@ -60,6 +61,9 @@ static const rule rules[] = {
 	{ .options = "header columns recode", .files = IN_TABLE, .kinds = "a CSV, TSV or Excel file" },
 	{ .options = "delimiter decimal encoding", .files = IN_CSV, .kinds = "a CSV or TSV file" },
 	{ .options = "id-column", .files = IN_TABLE | IN_JSON, .kinds = "a table or a JSON-lines file" },
+	{ .options = "feature-names",
+	  .files = IN_VAR,
+	  .kinds = "an AnnData file with features (obsm has none; add --explain X to explain by genes)" },
 	{ .options = "label-column known-column",
 	  .files = IN_TABLE | IN_JSON | IN_OBS,
 	  .kinds = "a table, a JSON-lines file or an AnnData file" },
@@ -72,7 +76,7 @@ static const rule rules[] = {
 	  .needs = "data",
 	  .command = "evaluate" },
 	{ .options =
-	          "format label-column id-column header missing na columns rename recode delimiter decimal encoding task-column "
+	          "format label-column id-column feature-names header missing na columns rename recode delimiter decimal encoding task-column "
 	          "batch-key transpose stream text-column",
 	  .needs = "data emd",
 	  .command = "evaluate" },
@@ -148,7 +152,8 @@ static unsigned kind_of(const cli_args *args, const char *path)
 	        kdr_format_holds(strcmp(from, "table") == 0 ? "csv" : format, *from ? "" : path);
 	const unsigned kind = (holds & KDR_HOLDS_COLUMNS ? IN_TABLE : 0u) |
 	                      (holds & KDR_HOLDS_CHARACTERS ? IN_CSV : 0u) |
-	                      (holds & KDR_HOLDS_OBS ? IN_OBS : 0u);
+	                      (holds & KDR_HOLDS_OBS ? IN_OBS : 0u) |
+	                      (holds & KDR_HOLDS_OBS && !strstr(path, "obsm/") ? IN_VAR : 0u);
 	/* An unknown format is reported when the file is read. */
 	return kind ? kind : holds || corpus ? IN_OTHER : ~0u;
 }

@@ -44,6 +44,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.label_column = cli_get(args, "label-column", cli_get(args, "known-column", NULL)),
 		.may_lack_labels = cli_get(args, "known-column", NULL) != NULL,
 		.id_column = cli_get(args, "id-column", NULL),
+		.feature_names = cli_get(args, "feature-names", NULL),
 		.header = !header                    ? KDR_HEADER_FIND_OUT
 		          : strcmp(header, "1") == 0 ? KDR_HEADER_YES
 		                                     : KDR_HEADER_NO,
@@ -152,7 +153,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	reading.texts = reading.terms ? reading.texts : texts;
 	if (cli_get(args, "explain",
 	            NULL)) { /* these options are for the views, and either may have the classes */
-		reading.text_column = NULL;
+		reading.text_column = reading.feature_names = NULL;
 		reading.texts = reading.terms ? reading.texts : NULL;
 		reading.may_lack_labels = reading.may_lack_columns = true;
 	}

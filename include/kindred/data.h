@@ -193,6 +193,9 @@ typedef struct kdr_read_options {
 	                   inside, or the path of a CSV file with the columns column, old and new. "" means an empty cell */
 	const char *const *model_rename,
 	        *const *model_recode; /* the same of a model, which need not occur; kdr_model_reading sets them */
+	const char *
+	        feature_names; /* AnnData: the column of var with the names of features, such as gene symbols; NULL: the index.
+	                            Features without a name there keep that of the index; arrays of obsm have names of their own */
 	bool temporary; /* kdr_read_tasks: the files are temporary, so that the data sets get no path */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)

@@ -743,7 +743,7 @@ def _known(o, target_labels, values):
 
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
-              "task_column", "text_column")
+              "task_column", "text_column", "feature_names")
 _READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns", "temporary")
 
 
@@ -762,7 +762,7 @@ def _elsewhere(path):
 @documented
 def read(path, *, format=None, name=None, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, id_column=None, label_column=None,
          task_column=None, text_column=None, texts=None, delimiter=None, encoding=None, header=None, transpose=False, model=None, stream=None,
-         may_lack_labels=False, may_lack_columns=False):
+         feature_names=None, may_lack_labels=False, may_lack_columns=False):
     r"""Read a data set from a file, a folder or a DataFrame.
 
     The formats are those of the program and, through pandas, Parquet and Feather. A
@@ -793,6 +793,9 @@ def read(path, *, format=None, name=None, columns=None, rename=None, recode=None
     stream : bool, optional
         True leaves the data on disk and reads them as they are needed. By default
         this happens if three times their size exceeds the available memory.
+    feature_names : str, optional
+        AnnData files: column of ``var`` with the names of the features, such as gene
+        symbols.
     may_lack_labels : bool, default=False
         Accept a table without `label_column`; it then has no classes.
     may_lack_columns : bool, default=False

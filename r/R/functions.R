@@ -202,6 +202,8 @@ new_data <- function(pointer) structure(list(name = .Call(C_data_info, pointer)$
 #'   detected.
 #' @param transpose Whether samples are in columns.
 #' @param model A result or model: read a table as those that it was fitted on.
+#' @param feature_names AnnData files: column of `var` with the names of the features,
+#'   such as gene symbols.
 #' @inheritParams kd_cluster.default
 #' @param ... Unknown arguments are an error.
 #' @return A data set of the class `kd_data`; a list of them if several paths were
@@ -216,12 +218,12 @@ new_data <- function(pointer) structure(list(name = .Call(C_data_info, pointer)$
 #' @export
 kd_read <- function(path, ..., format = NULL, name = NULL, columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL,
                     id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, delimiter = NULL,
-                    encoding = NULL, header = NULL, transpose = FALSE, model = NULL) {
+                    encoding = NULL, header = NULL, transpose = FALSE, model = NULL, feature_names = NULL) {
   no_more(list(...), names(formals(kd_read)))
   session <- session_open()
   on.exit(session_close(session))
   how <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column, task_column, text_column, texts, format = format,
-                 delimiter = delimiter, encoding = encoding, header = header, transpose = flag(transpose, "transpose"))
+                 delimiter = delimiter, encoding = encoding, header = header, transpose = flag(transpose, "transpose"), feature_names = feature_names)
   pointer <- if (inherits(model, "kindred")) call_c(session, C_model_make, alive(model)) else if (!is.null(model)) model$pointer
   if (is.data.frame(path)) {
     sets <- read_frame(session, path, name %||% "data", how, pointer)

@@ -210,6 +210,7 @@ static void reading_options(SEXP how, kdr_read_options *o)
 	o->model_rename = kd_texts(kd_get(how, "model_rename"));
 	o->delimiter = kd_text(kd_get(how, "delimiter"));
 	o->encoding = kd_text(kd_get(how, "encoding"));
+	o->feature_names = kd_text(kd_get(how, "feature_names"));
 	o->texts = kd_text(kd_get(how, "texts"));
 	o->transpose = kd_flag(how, "transpose");
 	o->may_lack_labels = kd_flag(how, "may_lack_labels");

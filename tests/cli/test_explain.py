@@ -136,7 +136,7 @@ class Explain(CliTest):
         for i, label in enumerate(task["labels"][:3]):
             self.assertIn(["plan = basic", "plan = pro", "plan = free"][i] + " 100 %", task["clusters"][label]["description"])
 
-    def test_parts_of_one_anndata_file(self):
+    def cells(self):
         with h5py.File(self.path("c.h5ad"), "w") as f:
             x = np.load(self.path("a.npy"))
             genes = np.zeros((45, 6))
@@ -146,6 +146,27 @@ class Explain(CliTest):
             for group, names in (("obs", [f"c{i}" for i in range(45)]), ("var", [f"g{i}" for i in range(6)])):
                 f.require_group(group).attrs["_index"] = "_index"
                 f[group].create_dataset("_index", data=names, dtype=h5py.string_dtype())
+            f["var"].create_dataset("symbol", data=["TP53", "", "TP53", "MYC", "EGFR", "KIT"], dtype=h5py.string_dtype())
+            kind = f["var"].create_group("kind")
+            kind.create_dataset("categories", data=["ACTB", "CD3E"], dtype=h5py.string_dtype())
+            kind["codes"] = np.array([1, 0, -1, 0, 0, 0], np.int8)
+
+    def test_names_of_features(self):
+        """Gene symbols come from a column of var: repeated ones are numbered, missing ones keep the name of the index."""
+        self.cells()
+        for args in (["c.h5ad"], ["c.h5ad:X"], ["c.h5ad:obsm/X_pca", "--explain", "X"], ["a.npy", "--explain", "c.h5ad"]):
+            result = self.json("cluster", "-k", "3", *args, "--feature-names", "symbol")
+            names = set().union(*self.words_of(result["tasks"][0]))
+            self.assertEqual(names, {"TP53", "TP53-1", "EGFR"}, args)
+        with_codes = set().union(*self.words_of(self.json("cluster", "-k", "3", "c.h5ad", "--feature-names", "kind")["tasks"][0]))
+        self.assertEqual(with_codes, {"CD3E", "g2", "ACTB-2"})
+        self.assertIn("TP53-1", self.run_kindred("inspect", "c.h5ad", "--feature-names", "symbol", "--json").stdout + self.run_kindred("convert", "c.h5ad", "c.csv", "--feature-names", "symbol").stdout + self.read("c.csv"))
+        self.fails("cluster", "-k", "3", "c.h5ad", "--feature-names", "name", code=3, says=["var has no column 'name'", "symbol", "kind"])
+        self.fails("cluster", "-k", "3", "a.npy", "--feature-names", "name", code=2, says=["--feature-names", "AnnData"])
+        self.fails("cluster", "-k", "3", "c.h5ad:obsm/X_pca", "--feature-names", "symbol", code=2, says=["--feature-names", "obsm", "--explain X"])
+
+    def test_parts_of_one_anndata_file(self):
+        self.cells()
         result = self.json("cluster", "-k", "3", "c.h5ad:obsm/X_pca", "--explain", "X")
         self.assertEqual(result["tasks"][0]["explained_by"], "c.h5ad:X")
         names = set().union(*self.words_of(result["tasks"][0]))

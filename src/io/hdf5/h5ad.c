@@ -5,6 +5,7 @@
  * column is a group of codes and categories. 0.7 keeps the categories in obs/__categories. Before that obs and var are
  * tables (compound datasets), the categories of a column in uns/<column>_categories. */
 #include "core/names.h"
+#include "io/binary.h"
 #include "io/hdf5/h5.h"
 #include "io/table/table.h"
 
@@ -108,12 +109,12 @@ static bool note_column(void *user, const kdri_h5 *h5, const char *name, kdri_h5
 	return true;
 }
 
-static kdr_status no_column(kdr_context *ctx, const kdri_h5 *h5, const char *column)
+static kdr_status no_column(kdr_context *ctx, const kdri_h5 *h5, const char *frame, const char *column)
 {
 	names list = { "" };
-	if (kdri_h5_what(h5, "obs") == KDRI_H5_GROUP)
-		kdri_h5_walk(ctx, h5, "obs", 0, note_column, &list);
-	return kdri_fail(ctx, KDR_ERR_DATA, "%s: obs has no column '%s'%s%s", h5->path, column,
+	if (kdri_h5_what(h5, frame) == KDRI_H5_GROUP)
+		kdri_h5_walk(ctx, h5, frame, 0, note_column, &list);
+	return kdri_fail(ctx, KDR_ERR_DATA, "%s: %s has no column '%s'%s%s", h5->path, frame, column,
 	                 list.text[0] ? "; its columns are: " : "", list.text);
 }
 
@@ -121,13 +122,15 @@ static kdr_status check_length(kdr_context *ctx, const kdri_h5_array *a, int64_t
 {
 	if (a->ndim == 1 && a->shape[0] == rows)
 		return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %lld values for %lld rows", a->label,
-	                 (long long)(a->ndim == 1 ? a->shape[0] : 0), (long long)rows);
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %lld values for %lld %s", a->label,
+	                 (long long)(a->ndim == 1 ? a->shape[0] : 0), (long long)rows,
+	                 strstr(a->label, "obs") ? "rows" : "columns");
 }
 
 /* A column that is a dataset, or a field of the old table. */
 static kdr_status read_plain_column(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5_array *a,
-                                    const char *field, const char *categories, int64_t rows, kdri_groups *out)
+                                    const char *frame, const char *field, const char *categories,
+                                    int64_t rows, kdri_groups *out)
 {
 	kdr_status st;
 	char **strings = NULL;
@@ -135,7 +138,7 @@ static kdr_status read_plain_column(kdr_context *ctx, const kdri_h5 *h5, const k
 	bool text = false;
 	KDRI_TRY(check_length(ctx, a, rows));
 	if (!kdri_h5_has_field(a, field, &text)) {
-		st = no_column(ctx, h5, field);
+		st = no_column(ctx, h5, frame, field);
 		goto done;
 	}
 	if (kdri_h5_what(h5, categories) == KDRI_H5_DATASET && !text) {
@@ -150,38 +153,38 @@ done:
 	return st;
 }
 
-/* A column of obs, whatever it is. */
-static kdr_status read_column(kdr_context *ctx, const kdri_h5 *h5, const char *column, int64_t rows,
-                              kdri_groups *out)
+/* A column of obs or var, whatever it is. */
+static kdr_status read_column(kdr_context *ctx, const kdri_h5 *h5, const char *frame, const char *column,
+                              int64_t rows, kdri_groups *out)
 {
 	kdr_status st;
 	kdri_h5_array a = { 0 };
 	char name[600], categories[640];
 	int64_t *codes = NULL;
 	if (strlen(column) > 500 || strchr(column, '/'))
-		return no_column(ctx, h5, column);
-	snprintf(name, sizeof name, "obs/%s", column);
-	if (kdri_h5_what(h5, "obs") == KDRI_H5_DATASET) {
+		return no_column(ctx, h5, frame, column);
+	snprintf(name, sizeof name, "%s/%s", frame, column);
+	if (kdri_h5_what(h5, frame) == KDRI_H5_DATASET) {
 		snprintf(categories, sizeof categories, "uns/%s_categories", column);
-		KDRI_TRY(kdri_h5_array_open(ctx, h5, "obs", &a));
-		KDRI_TRY(read_plain_column(ctx, h5, &a, column, categories, rows, out));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, frame, &a));
+		KDRI_TRY(read_plain_column(ctx, h5, &a, frame, column, categories, rows, out));
 		goto done;
 	}
 	switch (kdri_h5_what(h5, name)) {
 	case KDRI_H5_DATASET:
-		snprintf(categories, sizeof categories, "obs/__categories/%s", column);
+		snprintf(categories, sizeof categories, "%s/__categories/%s", frame, column);
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-		KDRI_TRY(read_plain_column(ctx, h5, &a, NULL, categories, rows, out));
+		KDRI_TRY(read_plain_column(ctx, h5, &a, frame, NULL, categories, rows, out));
 		break;
 	case KDRI_H5_GROUP:
-		snprintf(name, sizeof name, "obs/%s/codes", column);
-		snprintf(categories, sizeof categories, "obs/%s/categories", column);
+		snprintf(name, sizeof name, "%s/%s/codes", frame, column);
+		snprintf(categories, sizeof categories, "%s/%s/categories", frame, column);
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
 		KDRI_TRY(check_length(ctx, &a, rows));
 		KDRI_TRY(kdri_h5_field_int64(ctx, &a, NULL, &codes));
 		KDRI_TRY(groups_of_codes(ctx, h5, categories, codes, rows, out));
 		break;
-	default: st = no_column(ctx, h5, column);
+	default: st = no_column(ctx, h5, frame, column);
 	}
 done:
 	kdri_h5_array_close(&a);
@@ -236,6 +239,30 @@ static kdr_status number_columns(kdr_context *ctx, const char *name, kdr_data *d
 	return KDR_OK;
 }
 
+/* Names of features from a column of var, which need not be unique. Those without a name keep that of the index. */
+static kdr_status name_features(kdr_context *ctx, const kdri_h5 *h5, const char *frame, const char *column,
+                                kdr_data *data)
+{
+	kdr_status st;
+	kdri_groups g = { 0 };
+	KDRI_TRY(read_column(ctx, h5, frame, column, data->cols, &g));
+	if (!data->features)
+		KDRI_TRY(number_columns(ctx, "feature", data));
+	for (int64_t j = 0; j < data->cols; j++) {
+		char *name = NULL;
+		if (g.of[j] < 0 || !g.names[g.of[j]][0])
+			continue;
+		KDRI_TRY(kdri_strdup(ctx, g.names[g.of[j]], &name));
+		kdri_free(ctx, data->features[j]);
+		data->features[j] = name;
+	}
+	KDRI_TRY(kdri_names_distinct(ctx, data->features, data->cols));
+done:
+	kdri_strings_free(&ctx->allocator, g.names, g.count);
+	kdri_free(ctx, g.of);
+	return st;
+}
+
 /* Whether the column is missing and is not required. */
 static bool may_lack(const kdri_h5 *h5, const kdr_read_options *options)
 {
@@ -255,21 +282,24 @@ static kdr_status h5ad_read_open(kdr_context *ctx, const kdri_h5 *h5, const char
 	const int64_t rows = data->origin ? data->file_rows : data->rows;
 	KDRI_DO(h5ad_read_names(ctx, h5, "obs", rows, &data->ids));
 	kdri_range_keep(ctx, data, data->ids);
-	if (strncmp(name, "obsm/", 5) == 0)
+	if (strncmp(name, "obsm/", 5) == 0) {
 		KDRI_DO(number_columns(ctx, name + 5, data));
-	else
-		KDRI_DO(h5ad_read_names(ctx, h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var",
-		                        data->cols, &data->features));
+	} else {
+		const char *frame = strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var";
+		KDRI_DO(h5ad_read_names(ctx, h5, frame, data->cols, &data->features));
+		if (options && options->feature_names)
+			KDRI_DO(name_features(ctx, h5, frame, options->feature_names, data));
+	}
 	if (options && options->label_column && !may_lack(h5, options)) {
 		kdri_groups classes = { 0 };
-		KDRI_DO(read_column(ctx, h5, options->label_column, rows, &classes));
+		KDRI_DO(read_column(ctx, h5, "obs", options->label_column, rows, &classes));
 		keep_groups(data, &classes);
 		data->labels = classes.of;
 		data->classes = classes.names;
 		data->nclasses = classes.count;
 	}
 	if (options && options->task_column) {
-		KDRI_DO(read_column(ctx, h5, options->task_column, rows, &data->groups));
+		KDRI_DO(read_column(ctx, h5, "obs", options->task_column, rows, &data->groups));
 		if (data->origin)
 			KDRI_DO(order_groups(ctx, rows, &data->groups));
 		keep_groups(data, &data->groups);
@@ -337,7 +367,7 @@ static void look_at_column(look *k, const kdri_h5 *h5, const char *column)
 	int64_t missing = 0, present = 0;
 	if (k->columns++ >= COLUMNS_MOST || strcmp(column, k->index) == 0 || strlen(column) > 500)
 		return;
-	if (read_column(k->ctx, h5, column, k->rows, &g) == KDR_OK) {
+	if (read_column(k->ctx, h5, "obs", column, k->rows, &g) == KDR_OK) {
 		bool *seen = NULL;
 		if ((k->status = KDRI_NEW0(k->ctx, &seen, g.count)) != KDR_OK)
 			goto done;
