@@ -74,6 +74,8 @@ function sentences() {
     out.push(`${method} found ${ks.length === 1 ? plural(ks[0], "cluster") : `${ks.join(", ")} clusters`} in ${plural(n, "sample")} of ` +
       `${tasks.length === 1 ? names : `${tasks.length} data sets: ${names}`}${isNumber(d) ? `, ${plural(d, "feature")}` : ""}.`);
   }
+  const views = [...new Set(tasks.map((t) => t.raw.explained_by).filter((v) => typeof v === "string"))];
+  if (views.length) out.push(`The ${isTransfer ? "classes" : "clusters"} are explained by ${listed(views.slice(0, 8).concat(views.length > 8 ? ["others"] : []))}, not by the features that samples were compared by.`);
   const sure = labelled.filter((t) => t.confidence);
   if (sure.length) {
     const mean = sum(sure.map((t) => sum(t.confidence))) / sum(sure.map((t) => t.confidence.length));

@@ -4,6 +4,7 @@ Every section for the result of every registered method and for bench, without a
 highlight, keyboard; names that would like to run; geometry at three widths; printing."""
 import base64
 import json
+import math
 import random
 import subprocess
 
@@ -257,6 +258,31 @@ class Page(PageTest):
         self.move(x, y)
         self.assertIn("begins “", self.js("return document.querySelector('.panel .tip').innerText"))
         self.check_geometry("texts")
+
+    def test_texts_explain_embeddings(self):
+        """Cards, search, hover, colours and tables have the words of the texts, not the columns that samples are compared by."""
+        words = (("ship", "harbour", "sail"), ("wheat", "harvest", "field"))
+        rows = [[10 * (i % 2) + math.sin(i), math.cos(3 * i), 5 * (i % 2)] for i in range(30)]
+        (self.dir / "emb.csv").write_text("e1,e2,e3\n" + "".join(",".join(f"{v:.4f}" for v in row) + "\n" for row in rows))
+        (self.dir / "body.csv").write_text("body\n" + "".join(f"the {words[i % 2][i % 3]} and {words[i % 2][(i + 1) % 3]} of number{i}\n" for i in range(30)))
+        out = self.dir / "explained"
+        run("cluster", "-k", 2, "--report", "-q", "-o", out, self.dir / "emb.csv", "--explain", self.dir / "body.csv", "--text-column", "body", "--min-df", 1)
+        self.open(out / "report.html")
+        self.assertIn("are explained by ", self.text("body"))
+        names = self.js("return [...document.querySelectorAll('#clusters ul.features li')].map((e) => e.textContent)")
+        self.assertTrue(any("harbour" in n for n in names) and any("harvest" in n for n in names), names)
+        self.assertFalse([n for n in names if n.startswith("e1")])
+        self.js("const e = document.querySelector('#search'); e.focus(); e.value = 'number17'; e.dispatchEvent(new Event('input'))")
+        ActionChains(self.web).send_keys(Keys.ENTER).perform()
+        self.frames()
+        self.assertTrue(self.text("#search-count").startswith("1 sample"), self.text("#search-count"))
+        ActionChains(self.web).send_keys(Keys.ESCAPE).perform()
+        x, y, _ = self.points()[0]
+        self.move(x - 30, y - 30)
+        self.move(x, y)
+        tip = self.js("return document.querySelector('.panel .tip').innerText")
+        self.assertRegex(tip, "begins “the (ship|harbour|sail|wheat|harvest|field) and .* of number")
+        self.check_geometry("explained")
 
     def test_markers_are_dots(self):
         """A dot for each feature and cluster: its area is the share of samples, its lightness the mean."""
