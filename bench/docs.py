@@ -15,6 +15,7 @@ import sys
 
 import auto
 import common
+import embeddings
 import figures
 import into
 import levels
@@ -652,12 +653,18 @@ def shared(kind):
     return markdown(head, rows, 2 if kind == "real" else 1)
 
 
+def embedded(name):
+    """What is removed from embeddings, and transfer by them: bench/embeddings.py."""
+    head, table = {"cluster": (embeddings.CLUSTER_HEAD, embeddings.cluster_table), "transfer": (embeddings.TRANSFER_HEAD, embeddings.transfer_table)}[name]
+    return markdown(head, table(rows_of(f"embeddings-{name}")))
+
+
 def compared(kind):
     """Published figures and methods of domain adaptation: bench/published.py."""
     return markdown(*published.table(kind, rows_of("published-" + {"summary": "pairs"}.get(kind, kind))))
 
 
-MAKERS = {"published": compared, "together": shared, "into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+MAKERS = {"embeddings": embedded, "published": compared, "together": shared, "into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas(), "auto-texts": auto_texts}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

@@ -83,8 +83,7 @@ static int find_problems(const kdr_data *data, const kdr_inspection *s, finding 
 		            true, "%lld feature name%s occur%s more than once", (long long)s->duplicate_names,
 		            CLI_S(s->duplicate_names), s->duplicate_names == 1 ? "s" : "");
 	if (s->empty_rows)
-		inspect_add(f, &n, "kept; empty rows have no information, so their cluster is arbitrary",
-		            false,
+		inspect_add(f, &n, "kept; texts and sparse rows without content get no label", false,
 		            kdr_data_text_note(data) ? "%lld text%s empty, or without any of the words"
 		                                     : "%lld row%s empty (all zeros)",
 		            (long long)s->empty_rows, are(s->empty_rows));
@@ -187,7 +186,15 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 typedef struct hints {
 	char **lines;
 	int count;
+	kdr_context *ctx;
 } hints;
+
+/* Whether they appear to be embeddings. */
+static bool are_embeddings(const hints *h, kdr_data *data)
+{
+	kdr_recipe recipe;
+	return kdr_recipe_find(h->ctx, &data, 1, &recipe) == KDR_OK && recipe.kind == KDR_DATA_EMBEDDINGS;
+}
 
 static int keep_hint(void *user, const kdr_event *e)
 {
@@ -276,7 +283,8 @@ static void json_columns(kdri_json *j, const kdr_data *data)
 	kdri_json_end_array(j);
 }
 
-static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *s, const kdr_findings *found)
+static void json_task(kdri_json *j, kdr_data *data, const kdr_inspection *s, const kdr_findings *found,
+                      const hints *h)
 {
 	finding f[MOST_FINDINGS];
 	int count = find_problems(data, s, f);
@@ -295,6 +303,7 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	kdri_json_real(j, "max", s->max);
 	kdri_json_bool(j, "integers", s->integers);
 	kdri_json_bool(j, "counts", are_counts(s));
+	kdri_json_bool(j, "embeddings", are_embeddings(h, data));
 	kdri_json_int(j, "negatives", s->negatives);
 	kdri_json_int(j, "nonfinite", s->nonfinite);
 	kdri_json_int(j, "empty_rows", s->empty_rows);
@@ -326,7 +335,7 @@ static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_fin
 	kdri_json_array(&j, "tasks");
 	for (int i = 0; i < count; i++)
 		if (data[i]) {
-			json_task(&j, data[i], &s[i], found[i]);
+			json_task(&j, data[i], &s[i], found[i], h);
 		} else {
 			kdri_json_object(&j, NULL);
 			kdri_json_array(&j, "problems");
@@ -364,7 +373,7 @@ static void print_findings(const kdr_findings *found)
 		cli_printf("  %s %s\n      -> %s\n", x->fatal ? "!" : "-", x->found, x->then);
 }
 
-static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_findings *found)
+static void print_task(kdr_data *data, const kdr_inspection *s, const kdr_findings *found, const hints *h)
 {
 	finding f[MOST_FINDINGS];
 	int count = find_problems(data, s, f);
@@ -378,6 +387,8 @@ static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_
 	           100 * density(s));
 	cli_printf("  values from %g to %g, %s\n", s->min, s->max,
 	           s->integers ? "all whole numbers" : "real numbers");
+	if (are_embeddings(h, data))
+		cli_printf("  appear to be embeddings: samples are compared by cosine\n");
 	if (kdr_data_text_note(data))
 		cli_printf("  %lld text%s, %lld word%s, of which %lld different\n  %s\n", (long long)s->rows,
 		           CLI_S(s->rows), (long long)count_words(data), CLI_S(count_words(data)),
@@ -399,7 +410,7 @@ static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_fin
 {
 	for (int i = 0; i < count; i++) {
 		if (data[i])
-			print_task(data[i], &s[i], found[i]);
+			print_task(data[i], &s[i], found[i], h);
 		else
 			print_findings(found[i]); /* of a file that cannot be read */
 		putchar('\n');
@@ -470,7 +481,7 @@ static int inspect_run(cli_args *args)
 		code = look_at(ctx, path, &reading, &data[i], &s[i], &found[i]);
 	}
 	if (code == EXIT_DONE) {
-		hints h = { 0 };
+		hints h = { .ctx = ctx };
 		find_hints(data, count, &h);
 		(cli_flag(args, "json") ? inspect_print_json : inspect_print_text)(data, s, found, count, &h);
 		hints_free(&h);

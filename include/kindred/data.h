@@ -281,7 +281,8 @@ typedef enum kdr_data_kind {
 	KDR_DATA_WORDS,        /* word counts */
 	KDR_DATA_MOLECULES,    /* molecule counts */
 	KDR_DATA_HISTOGRAMS,
-	KDR_DATA_TABLE /* at most 64 columns: numbers in different units, yes/no columns, categories, dates */
+	KDR_DATA_TABLE, /* at most 64 columns: numbers in different units, yes/no columns, categories, dates */
+	KDR_DATA_EMBEDDINGS /* dense, 65 to 4,096 columns of similar scale with both signs */
 } kdr_data_kind;
 
 /* Preprocessing that suits data of unknown origin. Frozen. */

@@ -24,7 +24,8 @@ typedef enum kdri_element {
 	KDRI_ELEMENT_F2,
 	KDRI_ELEMENT_F4,
 	KDRI_ELEMENT_F8,
-	KDRI_ELEMENT_BOOL
+	KDRI_ELEMENT_BOOL,
+	KDRI_ELEMENT_BF2 /* bfloat16: the upper half of a float */
 } kdri_element;
 
 size_t kdri_element_size(kdri_element type);

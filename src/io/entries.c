@@ -13,9 +13,10 @@
 size_t kdri_element_size(kdri_element type)
 {
 	static const unsigned char size[] = {
-		[KDRI_ELEMENT_I1] = 1, [KDRI_ELEMENT_I2] = 2, [KDRI_ELEMENT_I4] = 4, [KDRI_ELEMENT_I8] = 8,
-		[KDRI_ELEMENT_U1] = 1, [KDRI_ELEMENT_U2] = 2, [KDRI_ELEMENT_U4] = 4, [KDRI_ELEMENT_U8] = 8,
-		[KDRI_ELEMENT_F2] = 2, [KDRI_ELEMENT_F4] = 4, [KDRI_ELEMENT_F8] = 8, [KDRI_ELEMENT_BOOL] = 1,
+		[KDRI_ELEMENT_I1] = 1,  [KDRI_ELEMENT_I2] = 2, [KDRI_ELEMENT_I4] = 4, [KDRI_ELEMENT_I8] = 8,
+		[KDRI_ELEMENT_U1] = 1,  [KDRI_ELEMENT_U2] = 2, [KDRI_ELEMENT_U4] = 4, [KDRI_ELEMENT_U8] = 8,
+		[KDRI_ELEMENT_F2] = 2,  [KDRI_ELEMENT_F4] = 4, [KDRI_ELEMENT_F8] = 8, [KDRI_ELEMENT_BOOL] = 1,
+		[KDRI_ELEMENT_BF2] = 2,
 	};
 	return size[type];
 }
@@ -108,6 +109,7 @@ void kdri_element_to_double(kdri_element type, bool swapped, const void *raw, in
 	case KDRI_ELEMENT_F4: CONVERT(uint32_t, swap32, as_float(bits));
 	case KDRI_ELEMENT_F8: CONVERT(uint64_t, swap64, as_double(bits));
 	case KDRI_ELEMENT_BOOL: CONVERT(uint8_t, SAME, bits != 0);
+	case KDRI_ELEMENT_BF2: CONVERT(uint16_t, swap16, as_float((uint32_t)bits << 16));
 	}
 }
 

@@ -6,7 +6,7 @@
 static const kdri_format *const formats[] = {
 	&kdri_format_csv, &kdri_format_tsv,  &kdri_format_mtx,  &kdri_format_svmlight,
 	&kdri_format_npy, &kdri_format_npz,  &kdri_format_hdf5, &kdri_format_h5ad,
-	&kdri_format_mat, &kdri_format_tenx, &kdri_format_xlsx,
+	&kdri_format_mat, &kdri_format_tenx, &kdri_format_xlsx, &kdri_format_safetensors,
 };
 
 const kdri_format *kdri_format_at(int64_t index)

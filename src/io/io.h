@@ -128,8 +128,8 @@ void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts);
 extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
 extern const kdri_format kdri_format_tenx; /* a folder */
 extern const kdri_format kdri_format_xlsx; /* text within an archive */
-extern const kdri_format kdri_format_npy, kdri_format_npz, kdri_format_hdf5, kdri_format_h5ad,
-        kdri_format_mat; /* binary */
+extern const kdri_format kdri_format_npy, kdri_format_npz, kdri_format_safetensors, kdri_format_hdf5,
+        kdri_format_h5ad, kdri_format_mat; /* binary */
 
 /* The format called `id`, or the format implied by the file name `path`; NULL if there is none. A suffix ":variable" of
  * .mat and .h5 paths is ignored. */

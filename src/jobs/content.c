@@ -13,6 +13,7 @@ const char *kdri_no_label_text(kdri_no_label why)
 		[KDRI_NO_WORDS] = "no known words",
 		[KDRI_NO_ENTRIES] = "no entries",
 		[KDRI_ALL_MISSING] = "all values are missing",
+		[KDRI_ALL_ZERO] = "all values are 0",
 	};
 	return (int)why < 0 || why >= KDRI_NO_LABELS ? "" : texts[why];
 }
@@ -32,26 +33,28 @@ static kdri_no_label content_of(const kdr_data *data, const kdr_mat *x, int64_t 
 	}
 	if (missing)
 		return KDRI_ALL_MISSING;
-	if (x->kind == KDR_MAT_DENSE) /* a row of zeros is a value */
-		return KDRI_HAS_LABEL;
+	if (x->kind == KDR_MAT_DENSE) /* in a table, a row of zeros is a value */
+		return KDRI_ALL_ZERO;
 	return data->texts ? KDRI_NO_WORDS : KDRI_NO_ENTRIES;
 }
 
-kdr_status kdri_content_find(kdr_context *ctx, const kdr_data *data, const unsigned char *known,
-                             unsigned char **out)
+kdr_status kdri_content_find(kdr_context *ctx, const kdr_data *data, unsigned char **out)
 {
 	kdr_status st = KDR_OK;
 	const kdr_mat x = kdr_data_mat(data);
 	unsigned char *why = NULL;
 	bool *emoji = NULL;
+	kdr_recipe recipe = { .kind = KDR_DATA_UNKNOWN };
 	if (data->texts && data->features && x.kind != KDR_MAT_DENSE) {
 		KDRI_TRY(KDRI_NEW(ctx, &emoji, data->cols));
 		for (int64_t j = 0; j < data->cols; j++)
 			emoji[j] = kdri_only_emojis(data->features[j]);
 	}
 	for (int64_t i = 0; i < data->rows; i++) {
-		const kdri_no_label found = known && known[i] ? known[i] : content_of(data, &x, i, emoji);
-		if (!found)
+		const kdri_no_label found = content_of(data, &x, i, emoji);
+		if (found == KDRI_ALL_ZERO && recipe.kind == KDR_DATA_UNKNOWN)
+			KDRI_TRY(kdri_recipe_find(ctx, &(kdr_data *){ (kdr_data *)data }, 1, false, &recipe));
+		if (!found || (found == KDRI_ALL_ZERO && recipe.kind != KDR_DATA_EMBEDDINGS))
 			continue;
 		if (!why)
 			KDRI_TRY(KDRI_NEW0(ctx, &why, data->rows));
@@ -67,7 +70,7 @@ done:
 static kdr_status take_set(kdr_context *ctx, kdri_content_set *s)
 {
 	int64_t n = 0;
-	KDRI_DO(kdri_content_find(ctx, s->given, NULL, &s->why));
+	KDRI_DO(kdri_content_find(ctx, s->given, &s->why));
 	if (!s->why)
 		return KDR_OK;
 	KDRI_DO(KDRI_NEW(ctx, &s->rows, s->given->rows));
@@ -308,6 +311,7 @@ kdr_status kdri_content_warn(kdr_context *ctx, kdr_result *r, int64_t t)
 		[KDRI_NO_WORDS] = { "text", "without known words" },
 		[KDRI_NO_ENTRIES] = { "sample", "without entries" },
 		[KDRI_ALL_MISSING] = { "sample", "without any value" },
+		[KDRI_ALL_ZERO] = { "embedding", "of zeros" },
 	};
 	const kdri_task_result *task = &r->tasks[t];
 	for (int why = KDRI_HAS_LABEL + 1; task->no_label && why < KDRI_NO_LABELS; why++) {

@@ -1,6 +1,6 @@
 /* Samples without content, which have no label. SPDX-License-Identifier: BSD-3-Clause
  *
- * A text without known words, a sparse row without entries and a row whose values are all missing say nothing about their cluster. Jobs
+ * A text without known words, a sparse row without entries, a row whose values are all missing and an embedding of zeros say nothing about their cluster. Jobs
  * leave them out before anything else and give them a place in the result at the end, so that every output has one entry for each row. */
 #ifndef KDRI_CONTENT_H
 #define KDRI_CONTENT_H
@@ -13,6 +13,7 @@ typedef enum kdri_no_label {
 	KDRI_NO_WORDS,
 	KDRI_NO_ENTRIES,
 	KDRI_ALL_MISSING,
+	KDRI_ALL_ZERO, /* an embedding, which has no direction */
 	KDRI_NO_LABELS /* number of reasons */
 } kdri_no_label;
 /* Such as "no known words", for samples.csv. */
@@ -31,10 +32,8 @@ typedef struct kdri_content {
 	const int64_t **init; /* of all data sets; NULL: none */
 } kdri_content;
 
-/* Finds the rows of data without content: *out has the reason for each row, or stays NULL if there are none. `known`: earlier reasons
- * for the same rows, which stay; or NULL. */
-kdr_status kdri_content_find(kdr_context *ctx, const kdr_data *data, const unsigned char *known,
-                             unsigned char **out);
+/* Finds the rows of data without content: *out has the reason for each row, or stays NULL if there are none. */
+kdr_status kdri_content_find(kdr_context *ctx, const kdr_data *data, unsigned char **out);
 /* Replaces those of `count` data sets that have rows without content by copies without these rows. If no row has content, this is an
  * error. Several processes keep all rows. kdri_content_free also after a failure. */
 kdr_status kdri_content_take(kdr_context *ctx, kdr_data **sets, int64_t count, kdri_content *out);

@@ -72,12 +72,11 @@ static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_dat
 	kdr_status st;
 	kdr_result *result = NULL;
 	int64_t *labels = NULL;
-	unsigned char *empty = NULL, *why = NULL;
+	unsigned char *why = NULL;
 	double start = kdri_now();
-	KDRI_TRY(kdri_content_find(ctx, data, NULL, &empty));
+	KDRI_TRY(kdri_content_find(ctx, data, &why)); /* texts have the terms of the model */
 	KDRI_TRY(predict_begin(ctx, model, data, kdri_model_k(model, task), &result, &labels));
 	KDRI_TRY(kdri_model_apply(ctx, model, task, data, labels));
-	KDRI_TRY(kdri_content_find(ctx, data, empty, &why)); /* with the features of the model */
 	for (int64_t i = 0; why && i < data->rows; i++)
 		labels[i] = why[i] ? -1 : labels[i];
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
@@ -91,7 +90,7 @@ static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_dat
 	result = NULL;
 done:
 	kdr_result_free(result);
-	KDRI_FREE(ctx, empty, why);
+	kdri_free(ctx, why);
 	return st;
 }
 

@@ -1,5 +1,6 @@
 """Rows without content: one entry per row in every output, no label, and the reason."""
 import csv
+import random
 import unittest
 
 from harness import CliTest
@@ -116,6 +117,20 @@ class Content(CliTest):
         self.assertEqual([c == "?" for c in self.lines("dense/b.labels")], [False, False, True, False, False, False])  # zeros are values
         self.write("none.mtx", "%%MatrixMarket matrix coordinate real general\n5 3 1\n1 1 0\n")
         self.fails("cluster", "-k", "2", "none.mtx", "-o", "no", code=3, says=["data set none", "no sample has content", "no entries"])
+
+
+    def test_embeddings_of_zeros(self):
+        draw = random.Random(1)
+        rows = [[draw.gauss(2 if j % 3 == i % 2 else 0, 1) for j in range(80)] for i in range(40)]
+        rows[5] = [0] * 80
+        self.write("e.csv", "\n".join(",".join(map(str, r)) for r in rows) + "\n")
+        self.assertIn("appear to be embeddings: samples are compared by cosine", self.run_kindred("inspect", "e.csv").stdout)
+        r = self.run_kindred("cluster", "-k", "2", "e.csv", "-o", "out", "--save-model", "m.h5")
+        self.assertIn("e: 1 embedding of zeros has no label (row 6)", r.stdout)
+        self.assertEqual([i for i, c in enumerate(self.lines("out/e.labels")) if c == "?"], [5])
+        self.assertEqual((self.result()["data"], self.rows("out/e.samples.csv")[5]["reason"]), ("embeddings", "all values are 0"))
+        self.run_kindred("predict", "--model", "m.h5", "e.csv", "-o", "new.labels")
+        self.assertEqual(self.lines("new.labels"), self.lines("out/e.labels"))
 
 
 if __name__ == "__main__":

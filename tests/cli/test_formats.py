@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import shutil
+import struct
 import unittest
 import zipfile
 
@@ -616,6 +617,38 @@ class Formats(CliTest):
         for name, what in (("a.parquet", "Parquet"), ("a.feather", "Arrow"), ("a.xls", "Excel before 2007")):
             self.write(name, b"PAR1")
             self.fails("inspect", name, code=3, says=[name, what, "to_csv"])
+
+    def test_safetensors(self):
+        """One array, one of several by its name, all types, and every kind of damage."""
+        def tensors(**arrays):
+            header, data = {"__metadata__": {"a": "b"}}, b""
+            for name, (dtype, shape, raw) in arrays.items():
+                header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+                data += raw
+            text = json.dumps(header).encode()
+            return struct.pack("<Q", len(text)) + text + data
+
+        x = [1.5, -2.0, 0.25, 3.0, 4.0, -0.5]
+        bits = struct.unpack("<6I", struct.pack("<6f", *x))
+        types = {"F64": struct.pack("<6d", *x), "F32": struct.pack("<6f", *x), "F16": struct.pack("<6e", *x), "BF16": struct.pack("<6H", *(b >> 16 for b in bits))}
+        for dtype, raw in types.items():
+            self.write("x.safetensors", tensors(x=(dtype, [3, 2], raw)))
+            self.run_kindred("convert", "-q", "--force", "x.safetensors", "x.csv")
+            self.assertEqual([[float(v) for v in line.split(",")] for line in self.read("x.csv").split()], [x[:2], x[2:4], x[4:]])
+        two = tensors(a=("I32", [2, 1], struct.pack("<2i", 5, -6)), b=("F32", [2, 2], struct.pack("<4f", *x[:4])), scale=("F32", [1, 1, 1], bytes(4)))
+        self.write("two.safetensors", two)
+        self.run_kindred("convert", "-q", "two.safetensors:a", "a.csv")
+        self.assertEqual(self.read("a.csv").split(), ["5", "-6"])
+        self.fails("inspect", "two.safetensors", code=3, says=["has 2 arrays", "file.safetensors:name: a, b"])
+        self.fails("inspect", "two.safetensors:c", code=3, says=["has no array 'c'", "a, b"])
+        self.write("odd.safetensors", tensors(x=("F8_E4M3", [2, 2], bytes(4))))
+        self.fails("inspect", "odd.safetensors", code=3, says=["array 'x'", "F8_E4M3", "use F16, BF16"])
+        self.write("short.safetensors", two[:-6])
+        self.fails("inspect", "short.safetensors:b", code=3, says=["array 'b'", "data_offsets"])
+        self.write("wrong.safetensors", tensors(x=("F32", [2, 3], bytes(16))))
+        self.fails("inspect", "wrong.safetensors", code=3, says=["has 24 bytes by its shape", "[0, 16]"])
+        self.write("none.safetensors", b"this is no such file at all")
+        self.fails("inspect", "none.safetensors", code=3, says=["is not a .safetensors file"])
 
 
 if __name__ == "__main__":

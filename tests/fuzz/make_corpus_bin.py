@@ -5,7 +5,9 @@ HDF5 has none: its targets make their own files.
 Usage: make_corpus_bin.py CORPUS_FOLDER
 """
 import gzip
+import json
 import os
+import struct
 import sys
 
 import numpy as np
@@ -32,6 +34,22 @@ np.savez_compressed(path("npz", "packed.npz"), x)
 sp.save_npz(path("npz", "csr.npz"), s)
 sp.save_npz(path("npz", "csc.npz"), s.tocsc(), False)
 sp.save_npz(path("npz", "coo.npz"), s.tocoo(), False)
+
+
+def tensors(name, **arrays):
+    """A .safetensors file: the length of the header, the header, the elements."""
+    header, data = {"__metadata__": {"format": "np"}}, b""
+    for key, (dtype, a) in arrays.items():
+        header[key] = {"dtype": dtype, "shape": list(a.shape), "data_offsets": [len(data), len(data) + a.nbytes]}
+        data += a.tobytes()
+    text = json.dumps(header).encode()
+    with open(path("safetensors", name), "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + data)
+
+
+tensors("one.safetensors", x=("F32", x.astype("f4")))
+tensors("two.safetensors", a=("F16", x.astype("f2")), b=("I64", x.astype("i8")))
+tensors("brain.safetensors", x=("BF16", (x.astype("f4").view("u4") >> 16).astype("u2")), bias=("F64", np.zeros((1, 1, 1))))
 
 for packed in (True, False):
     scipy.io.savemat(path("mat", f"dense{packed:d}.mat"), {"x": x, "t": "text"}, do_compression=packed)
