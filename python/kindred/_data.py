@@ -306,10 +306,12 @@ def as_data(session, x, name):
     return Data(out[0], (keep, kept, also))
 
 
-def first_rows(session, data, count, name):
-    """A data set of the first rows of another one."""
-    out, rows = ffi.new("kdr_data **"), ffi.new("int64_t[]", list(range(count)))
-    session.check(lib.kdr_data_rows(session.ctx, data._data, rows, count, out))
+def some_row(session, data, name):
+    """A data set of one row of another one: the first that has an entry, because a job needs samples with content."""
+    x = data.X
+    row = int(np.argmax(np.diff(x.indptr) > 0)) if is_sparse(x) else 0
+    out, rows = ffi.new("kdr_data **"), ffi.new("int64_t[]", [row])
+    session.check(lib.kdr_data_rows(session.ctx, data._data, rows, 1, out))
     return as_data(session, Data(out[0]), name)
 
 

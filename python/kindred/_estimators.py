@@ -12,7 +12,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse, is_texts
+from ._data import Data, check_matrix, is_anndata, is_frame, is_path, is_sparse, is_texts, some_row
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
 from ._jobs import TextSets, _of_texts, as_tasks, cluster, explain_by, join_texts, load, transfer
@@ -672,7 +672,7 @@ class Transfer(ClassifierMixin, Estimator):
         # Methods that learn from the source alone do not use the target.
         if plain and explain is not None:
             raise ValueError("explain has no effect without X_target: it explains the classes of the target")
-        targets, t_of = ([first_rows(session, sources[0], 1, "target")], None) if plain else load(
+        targets, t_of = ([some_row(session, sources[0], "target")], None) if plain else load(
             session, t_tables, t_names, "target", reading, **made, may_lack_labels=True, explained=explain is not None)
         if explain is not None:
             explain_by(session, targets, t_of, t_names, explain, with_texts)
