@@ -150,9 +150,19 @@ static void put_part(line *l, const char *separator, const char *part)
 	l->used += length;
 }
 
+/* The cluster with this number. */
 static const kdri_json_value *cluster_at(const cli_run *run, int64_t task, int64_t z)
 {
-	return kdri_json_at(kdri_json_get(cli_about_task(run, task), "clusters"), z);
+	const kdri_json_value *clusters = kdri_json_get(cli_about_task(run, task), "clusters");
+	for (int64_t i = 0; i < kdri_json_count(clusters); i++)
+		if (cli_integer_at(kdri_json_at(clusters, i), "number") == z)
+			return kdri_json_at(clusters, i);
+	return NULL;
+}
+
+static int64_t count_sizes(const cli_run *run, int64_t task)
+{
+	return kdri_json_count(kdri_json_get(cli_about_task(run, task), "sizes"));
 }
 
 static long long size_at(const cli_run *run, int64_t task, int64_t z)
@@ -160,23 +170,16 @@ static long long size_at(const cli_run *run, int64_t task, int64_t z)
 	return kdri_json_integer(kdri_json_at(kdri_json_get(cli_about_task(run, task), "sizes"), z), 0);
 }
 
-/* The probability that cluster z of both tasks belongs together; 0 if they are not each other's counterparts. */
+/* The probability that cluster z of both tasks belongs together. Equal numbers do, unless the method says how likely. */
 static double same_cluster(const cli_run *run, int64_t s, int64_t t, int64_t z)
 {
 	const kdr_result *r = run->result;
-	if (kdri_json_is(kdri_json_get(run->about, "shared_clusters"), KDRI_JSON_TRUE) || cli_has_classes(r))
-		return 1;
-	for (int64_t i = 0; i < kdr_result_correspondence_count(r); i++) {
+	for (int64_t i = 0; i < kdr_result_correspondence_count(r) && !cli_has_classes(r); i++) {
 		const kdr_correspondence c = kdr_result_correspondence_at(r, i);
-		if (c.from != s || c.to != t || z >= c.rows || z >= c.cols)
-			continue;
-		const double *w = c.matrix + z * c.cols;
-		for (int64_t l = 0; l < c.cols; l++)
-			if (w[l] > w[z])
-				return 0;
-		return w[z] > 0 ? (c.quality ? c.quality[z] : 1) : 0;
+		if (c.from == s && c.to == t && z < c.rows && c.quality)
+			return c.quality[z];
 	}
-	return 0;
+	return 1;
 }
 
 /* "income 1,900 (others 3,200)", "orbit 45 % (others 3 %)" or, if that says little, "column 7 +1.2 sd". */
@@ -217,6 +220,21 @@ static void put_features(line *l, const kdri_json_value *cluster)
 		put_part(l, "", "no feature differs much from the other samples");
 }
 
+/* The phrases of a title that fit on the line; features get the next one. */
+static void put_title(line *l, const char *title)
+{
+	for (const char *p = title; *p;) {
+		const size_t n = strcspn(p, ","), separator = p > title ? 2 : 0;
+		if (p > title && l->used + (int)(n + separator) > WIDTH - 1)
+			break;
+		l->used += fprintf(l->out, "%s%.*s", p > title ? ", " : "", (int)n, p);
+		p += n + (p[n] ? 2 : 0);
+	}
+	fprintf(l->out, "\n%*s", l->indent, "");
+	l->used = l->indent;
+	l->lines = 1;
+}
+
 /* A cluster of some data sets: all that have it, or one. */
 typedef struct entry {
 	int64_t z, first; /* its number; the first data set that has it */
@@ -225,16 +243,14 @@ typedef struct entry {
 
 static bool belongs(const cli_run *run, const entry *e, int64_t t)
 {
-	return t == e->first ||
-	       (t > e->first && size_at(run, t, e->z) > 0 && same_cluster(run, e->first, t, e->z) > 0);
+	return t >= e->first && size_at(run, t, e->z) > 0;
 }
 
 /* Whether an earlier data set has the cluster, so that it has an entry already. */
 static bool is_listed(const cli_run *run, int64_t t, int64_t z)
 {
 	for (int64_t s = 0; s < t; s++)
-		if (kdr_result_labels(run->result, s, NULL) && size_at(run, s, z) > 0 &&
-		    same_cluster(run, s, t, z) > 0)
+		if (kdr_result_labels(run->result, s, NULL) && size_at(run, s, z) > 0)
 			return true;
 	return false;
 }
@@ -249,7 +265,8 @@ static void put_entry(FILE *out, const cli_run *run, const columns *c, const ent
 {
 	const kdr_result *r = run->result;
 	const kdri_json_value *own = cluster_at(run, e->first, e->z);
-	const char *class = cli_text_at(own, "class"), *name = cli_text_at(own, "name");
+	const char *class = cli_text_at(own, "class"), *name = cli_text_at(own, "name"),
+	           *title = cli_text_at(own, "title");
 	int64_t largest = e->first, sum = 0, ntasks = kdr_result_ntasks(r);
 	line l = { .out = out };
 	if (class)
@@ -276,6 +293,8 @@ static void put_entry(FILE *out, const cli_run *run, const columns *c, const ent
 	l.indent = l.used;
 	if (e->match < 0.8)
 		l.used += fprintf(out, "(match %.0f %%) ", 100 * e->match);
+	if (title)
+		put_title(&l, title);
 	put_features(&l, cluster_at(run, largest, e->z));
 	fputc('\n', out);
 }
@@ -286,7 +305,7 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 	int64_t printed = 0, left = 0, ntasks = kdr_result_ntasks(r), most = 0;
 	bool unsure = false, several = false;
 	for (int64_t t = 0; t < ntasks; t++)
-		most = kdr_result_k(r, t) > most ? kdr_result_k(r, t) : most;
+		most = count_sizes(run, t) > most ? count_sizes(run, t) : most;
 	for (int64_t z = 0; z < most; z++)
 		for (int64_t t = 0; t < ntasks; t++) {
 			entry e = { z, t, 1 };
@@ -358,9 +377,7 @@ enum { MOST_PAIRS = 3, MOST_ROWS = 12, WORDS = 4 };
  * has more of. */
 static void top_features(const cli_run *run, int64_t task, int64_t z, char *out, size_t room)
 {
-	const kdri_json_value *cluster =
-	        kdri_json_at(kdri_json_get(cli_about_task(run, task), "clusters"), z);
-	const kdri_json_value *features = kdri_json_get(cluster, "features");
+	const kdri_json_value *features = kdri_json_get(cluster_at(run, task, z), "features");
 	int count = 0;
 	size_t used = 0;
 	out[0] = '\0';
@@ -403,7 +420,7 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 			fprintf(out, "  ... (%lld more)\n", (long long)(c->rows - z));
 			break;
 		}
-		if (is_empty(run, c->from, z))
+		if (is_empty(run, c->from, (long long)kdr_result_number(r, c->from, z)))
 			continue;
 		for (int64_t l = 0; l < c->cols; l++) {
 			total += w[l] > 0 ? w[l] : 0;
@@ -411,19 +428,21 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 				best = l;
 		}
 		if (!(w[best] > 0)) {
-			fprintf(out, "  %s %lld: no clear counterpart\n", a, (long long)z);
+			fprintf(out, "  %s %lld: no clear counterpart\n", a,
+			        (long long)kdr_result_number(r, c->from, z));
 			continue;
 		}
 		char left[160], right[160];
-		fprintf(out, "  %s %lld = %s %lld", a, (long long)z, b, (long long)best);
+		fprintf(out, "  %s %lld = %s %lld", a, (long long)kdr_result_number(r, c->from, z), b,
+		        (long long)kdr_result_number(r, c->to, best));
 		if (c->quality)
 			fprintf(out, " (%.0f %%)", 100 * c->quality[z]);
 		/* Split between several clusters: how much of it this one has. */
 		if (w[best] < 0.995 * total)
 			fprintf(out, " (%.0f %% of its weight)", 100 * w[best] / total);
 		if (words) {
-			top_features(run, c->from, z, left, sizeof left);
-			top_features(run, c->to, best, right, sizeof right);
+			top_features(run, c->from, kdr_result_number(r, c->from, z), left, sizeof left);
+			top_features(run, c->to, kdr_result_number(r, c->to, best), right, sizeof right);
 			fprintf(out, ": %s | %s", left, right);
 		}
 		fputc('\n', out);

@@ -133,7 +133,7 @@ function overview() {
     if (!sum(sizes)) continue;
     const profile = object(of.clusters.find((p) => p && p.number === c)), own = features(profile).filter((f) => f.effect > 0);
     rows.push([{ head: chooser(c, { class: "key" }, mark(c), " ", Name(c)) }, ...(labelled.length <= 6 ? sizes.map(count) : [count(sum(sizes))]),
-      typeof profile.description === "string" ? profile.description : listed((own.length ? own : features(profile)).slice(0, WORDS).map((f) => String(f.name)))]);
+      typeof profile.description === "string" ? profile.description : typeof profile.title === "string" ? profile.title : listed((own.length ? own : features(profile)).slice(0, WORDS).map((f) => String(f.name)))]);
   }
   if (!rows.length) return null;
   return table([{ title: isTransfer ? "Class" : "Cluster" }, ...(labelled.length <= 6 ? labelled.map((t) => ({ title: t.name, num: true })) : [{ title: "Samples", num: true }]),

@@ -60,8 +60,9 @@ function clusters() {
   for (let c = 0; c < Math.min(clusterCount, CARDS); c++) {
     const parts = labelled.map((t) => part(t, c)).filter(Boolean);
     if (!parts.length) continue;
+    const title = labelled.map((t) => object(t.clusters.find((p) => p && p.number === c)).title).find((v) => typeof v === "string");
     cards.push(el("article", { class: "card", id: `cluster-${c}`, "aria-label": Name(c) },
-      el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c))), notesOf(c).map((note) => el("p", { class: "usernote" }, note)), parts));
+      el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c))), title ? el("p", { class: "title" }, title) : null, notesOf(c).map((note) => el("p", { class: "usernote" }, note)), parts));
   }
   const rows = labelled.flatMap((t) => t.clusters.flatMap((p) => features(p).map((f) => [t.name, Name(p.number), { head: String(f.name) },
     number(f.effect, 2), meanOf(f, "inside"), meanOf(f, "outside")])));

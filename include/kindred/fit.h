@@ -82,6 +82,10 @@ KDR_API int64_t kdr_result_ntasks(const kdr_result *result);
 KDR_API const int64_t *kdr_result_labels(const kdr_result *result, int64_t task, int64_t *n);
 /* The number of clusters of a data set: as specified, or as found by the method. */
 KDR_API int64_t kdr_result_k(const kdr_result *result, int64_t task);
+/* Returns the number of cluster `index` (below kdr_result_k) of a data set, by which labels of kdr_cluster and kdr_predict name it: equal numbers
+ * mean the same cluster in all data sets, and a cluster without a counterpart has a number of its own. Arrays, sizes and correspondences have
+ * clusters by index. -1: there is no such cluster. Cost: O(1). */
+KDR_API int64_t kdr_result_number(const kdr_result *result, int64_t task, int64_t index);
 /* The objective after each iteration; `n`, unless NULL, gets their number. */
 KDR_API const double *kdr_result_objective(const kdr_result *result, int64_t *n);
 KDR_API kdr_stop kdr_result_stop(const kdr_result *result);

@@ -333,25 +333,25 @@ class Clusterer(ClusterMixin, Estimator):
             each = [_whole([sets[t] for t in every if of[t] == i], [values[t] for t in every if of[t] == i], unknown)
                     for i in range(len(tables))]
             return dict(zip(names, each)) if by_name else each if many else each[0]
-        self.labels_ = as_given([result.labels(t) for t in every], -1)
-        self.confidence_ = as_given([result.confidence(t) for t in every], np.nan)
-        self.second_ = as_given([result.second(t) for t in every], -1)
-        self.levels_ = {number: as_given([level.labels(t) for t in every], -1) for number, level in result.levels.items()}
-        found = [result.clusters(t) for t in every]
+        self.labels_ = as_given([result.labels(name) for name in result.tasks], -1)
+        self.confidence_ = as_given([result.confidence(name) for name in result.tasks], np.nan)
+        self.second_ = as_given([result.second(name) for name in result.tasks], -1)
+        self.levels_ = {number: as_given([level.labels(name) for name in result.tasks], -1) for number, level in result.levels.items()}
+        found = [result.clusters(name) for name in result.tasks]
         split = by_name or bool(reading.get("task_column"))
 
         def formed(values):
             return dict(zip(result.tasks, values)) if split else values if many else values[0]
         self.clusters_ = formed(found)
-        self.n_clusters_ = formed([result.k(t) for t in every])
+        self.n_clusters_ = formed([result.k(name) for name in result.tasks])
         centres = _centres(self._entry)
         if centres is not None and centres in result.arrays:
             self.cluster_centers_ = formed(result.arrays[centres])
         inertia = [v for name, v in result.fields.items() if name.startswith("inertia.")]
         if inertia:
             self.inertia_ = float(sum(inertia))
-        self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
-        self.sharing_ = {name: result.sharing(t) for t, name in enumerate(result.tasks)}
+        self.advice_ = {name: result.advice(name) for name in result.tasks}
+        self.sharing_ = {name: result.sharing(name) for name in result.tasks}
         return self._finished(stop)
 
     def fit_predict(self, X, y=None, tasks=None, init=None, **how):
@@ -523,23 +523,23 @@ class Grows:
         result, stop = _until_stopped(self._model().add, X, n_clusters, new_clusters, map=map, explain=explain, seed=self.random_state, threads=self.threads,
                                       device=self.device, progress=self._progress())
         by_name = isinstance(self.labels_, dict) or (isinstance(X, dict) and not is_sparse(X))
-        new = range(len(before), len(result.tasks))
+        new = result.tasks[len(before):]  # by name: a number may be the name of another
 
         def joined(earlier, values):
             if not isinstance(earlier, (list, dict)):
                 earlier = [earlier]
             if by_name:
-                return {**(earlier if isinstance(earlier, dict) else dict(zip(before, earlier))), **{result.tasks[t]: v for t, v in zip(new, values)}}
+                return {**(earlier if isinstance(earlier, dict) else dict(zip(before, earlier))), **dict(zip(new, values))}
             return [*earlier, *values]
-        self.labels_ = joined(self.labels_, [result.labels(t) for t in new])
-        self.confidence_ = joined(self.confidence_, [result.confidence(t) for t in new])
-        self.second_ = joined(self.second_, [result.second(t) for t in new])
-        self.n_clusters_ = joined(self.n_clusters_, [result.k(t) for t in new])
+        self.labels_ = joined(self.labels_, [result.labels(name) for name in new])
+        self.confidence_ = joined(self.confidence_, [result.confidence(name) for name in new])
+        self.second_ = joined(self.second_, [result.second(name) for name in new])
+        self.n_clusters_ = joined(self.n_clusters_, [result.k(name) for name in new])
         self.clusters_ = joined(self.clusters_ if isinstance(self.clusters_, dict) or len(before) > 1 else [self.clusters_],
-                                [result.clusters(t) for t in new])
-        self.advice_ = {**self.advice_, **{result.tasks[t]: result.advice(t) for t in new}}
+                                [result.clusters(name) for name in new])
+        self.advice_ = {**self.advice_, **{name: result.advice(name) for name in new}}
         self.predict_agreement_ = {**self.predict_agreement_,
-                                   **{result.tasks[t]: float(result.fields.get(f"predict_agreement.{result.tasks[t]}", 1)) for t in new}}
+                                   **{name: float(result.fields.get(f"predict_agreement.{name}", 1)) for name in new}}
         self.result_, self._fitted_model = result, result.model()
         return self._finished(stop)
 

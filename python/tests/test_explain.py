@@ -47,7 +47,7 @@ class Explain(PartsTest):
         for topic in range(3):
             rows = [i for i, of in enumerate(order if order is not None else range(len(labels))) if of % 3 == topic and labels[i] >= 0]
             (label,) = set(labels[rows].tolist())
-            found = {f["name"] for f in clusters[label]["features"] if f["effect"] > 0}
+            found = {f["name"] for c in clusters if c["number"] == label for f in c["features"] if f["effect"] > 0}
             self.assertGreaterEqual(len(found & set(WORDS[topic])), 3, found)
             self.assertFalse(found & set(sum(WORDS, [])) - set(WORDS[topic]))
 

@@ -17,7 +17,7 @@ void kdri_result_about_free(kdr_result *r)
 	const kdr_allocator *a = &r->allocator;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
-		KDRI_FREE_WITH(a, task->name, task->path);
+		KDRI_FREE_WITH(a, task->name, task->path, task->number);
 		if (!task->borrowed)
 			kdri_strings_free(a, task->features, task->d);
 		kdri_free_with(a, task->view.path);
@@ -58,6 +58,7 @@ void kdri_result_about_free(kdr_result *r)
 		}
 	}
 	kdri_free_with(a, r->command_line);
+	kdri_strings_free(a, r->titles, r->numbers);
 	kdr_options_free(r->options);
 	kdr_options_free(r->feature_options);
 	kdr_prep_free(r->prep);
@@ -202,6 +203,29 @@ kdr_status kdri_result_explain(kdr_context *ctx, kdr_result *r, int64_t t, const
 		to->table = true;
 	}
 	return kdri_strdup(ctx, view->path[0] ? view->path : view->name, &to->path);
+}
+
+int64_t kdri_cluster_number(const kdri_task_result *task, int64_t index)
+{
+	return task->number && index >= 0 ? task->number[index] : index;
+}
+
+int64_t kdri_cluster_at(const kdri_task_result *task, int64_t number)
+{
+	if (number >= 0 && number < task->k && kdri_cluster_number(task, number) == number)
+		return number;
+	for (int64_t c = 0; task->number && c < task->k; c++)
+		if (task->number[c] == number)
+			return c;
+	return -1;
+}
+
+int64_t kdri_cluster_span(const kdri_task_result *task)
+{
+	int64_t most = task->number ? 0 : task->k;
+	for (int64_t c = 0; task->number && c < task->k; c++)
+		most = KDRI_MAX(most, task->number[c] + 1);
+	return most;
 }
 
 const char *kdri_result_table(const kdri_task_result *task)

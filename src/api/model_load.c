@@ -409,25 +409,34 @@ static kdr_status load_moments(kdr_context *ctx, const loading *l)
 	return KDR_OK;
 }
 
-/* How many samples of a data set have each label; models of version 0.1 do not say. */
-static kdr_status load_sizes(kdr_context *ctx, const loading *l)
+/* A whole number of each cluster of a data set; models of earlier versions lack some. */
+static kdr_status load_each(kdr_context *ctx, const loading *l, int64_t t, const char *what, double limit,
+                            int64_t **out)
 {
 	char name[64];
+	const int64_t k = l->model->fitted->tasks[t].k;
+	snprintf(name, sizeof name, "tasks/%lld", (long long)t);
+	const kdri_h5_item *item = kdri_h5_item_find(&l->items, name, what);
+	if (!item)
+		return KDR_OK;
+	if (item->type_class != KDRI_H5_NUMBER || item->count != k)
+		return model_load_damaged(ctx, l, "a data set does not have one size and number per cluster");
+	KDRI_DO(KDRI_NEW(ctx, out, k));
+	for (int64_t c = 0; c < k; c++) {
+		const double value = number_at(item, c);
+		if (!(value >= 0 && value < limit))
+			return model_load_damaged(ctx, l, "the size or number of a cluster is out of range");
+		(*out)[c] = (int64_t)value;
+	}
+	return KDR_OK;
+}
+
+static kdr_status load_sizes(kdr_context *ctx, const loading *l)
+{
 	for (int64_t t = 0; t < l->model->ntasks; t++) {
 		kdri_task_result *task = &l->model->fitted->tasks[t];
-		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
-		const kdri_h5_item *item = kdri_h5_item_find(&l->items, name, "sizes");
-		if (!item)
-			continue;
-		if (item->type_class != KDRI_H5_NUMBER || item->count != task->k)
-			return model_load_damaged(ctx, l, "a data set does not have one size per cluster");
-		KDRI_DO(KDRI_NEW(ctx, &task->sizes, task->k));
-		for (int64_t c = 0; c < task->k; c++) {
-			const double size = number_at(item, c);
-			if (!(size >= 0 && size < 0x1p53))
-				return model_load_damaged(ctx, l, "the size of a cluster is out of range");
-			task->sizes[c] = (int64_t)size;
-		}
+		KDRI_DO(load_each(ctx, l, t, "sizes", 0x1p53, &task->sizes));
+		KDRI_DO(load_each(ctx, l, t, "numbers", 1e6, &task->number));
 	}
 	return KDR_OK;
 }

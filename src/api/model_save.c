@@ -66,6 +66,8 @@ static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_resu
 		KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
 		if (result->tasks[t].sizes && k > 0)
 			KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "sizes", result->tasks[t].sizes, k));
+		if (result->tasks[t].number && k > 0)
+			KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "numbers", result->tasks[t].number, k));
 	}
 	return KDR_OK;
 }

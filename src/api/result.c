@@ -282,6 +282,13 @@ int64_t kdr_result_k(const kdr_result *r, int64_t task)
 	return !r || task < 0 || task >= r->ntasks ? 0 : r->tasks[task].k;
 }
 
+int64_t kdr_result_number(const kdr_result *r, int64_t task, int64_t index)
+{
+	if (!r || task < 0 || task >= r->ntasks || index < 0 || index >= r->tasks[task].k)
+		return -1;
+	return kdri_cluster_number(&r->tasks[task], index);
+}
+
 const double *kdr_result_objective(const kdr_result *r, int64_t *n)
 {
 	if (n)

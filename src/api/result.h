@@ -32,6 +32,7 @@ typedef struct kdri_feature_effect {
 	bool known;           /* the unit is the user's */
 	double deviation;     /* standard deviation of all values, if known */
 	double origin;        /* of dates: the day that means are counted from, in days since 1970 */
+	double rank;          /* what features of a cluster are sorted by (jobs/words.c) */
 	double p, p_adjusted; /* of a test that is exploratory (jobs/markers.c); NaN: not tested */
 } kdri_feature_effect;
 
@@ -87,8 +88,7 @@ enum { KDRI_EXAMPLES = 3 };
 
 /* A cluster of all data sets, and how many samples each of them has in it; jobs/mixing.c defines the figures. */
 typedef struct kdri_mixing_cluster {
-	int64_t root;   /* index of its first cluster among those of all data sets */
-	int64_t number; /* as in the labels */
+	int64_t number;
 	int64_t size;
 	int64_t first,
 	        sets; /* its data sets: entries first .. first + sets - 1 of `set` and `samples` below */
@@ -167,6 +167,9 @@ typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;        /* rows and entries here */
 	int64_t first, all, all_nnz; /* the first local row among those of all ranks; totals of all */
 	int64_t *labels;
+	int64_t *
+	        number; /* k: of each cluster in the list of all data sets (jobs/clusters.c); NULL: its index. Labels and second choices are
+			    indices until a job ends, and numbers afterwards */
 	int64_t *known; /* nknown pairs of a sample's hash, increasing, and its label (known.h); or NULL */
 	int64_t nknown;
 	kdr_data *remembered; /* samples and their labels that a model keeps (remembered.h); or NULL */
@@ -262,6 +265,8 @@ struct kdr_result {
 	int64_t shared_count;
 	bool parted;          /* other ranks have more rows */
 	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
+	int64_t numbers;      /* all numbers of clusters are below */
+	char **titles;        /* `numbers`: what is special about each cluster, or NULL; NULL: not known */
 	kdri_mixing *mixing;  /* NULL: not requested, or a single data set */
 	/* If several numbers of clusters were fitted, with growing k; levels[main_level] is this result, the others are owned. */
 	kdr_result **levels;
@@ -281,6 +286,11 @@ kdr_status kdri_result_about(kdr_context *ctx, kdr_result *result, const kdr_pro
                              const kdr_options *options);
 /* Stores what a data set knows: path, shape, names of features and samples. */
 kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data);
+/* Numbers of clusters and their indices, for a task whose job has ended: kdri_cluster_at gives -1 for a number that it does not have. */
+int64_t kdri_cluster_number(const kdri_task_result *task, int64_t index);
+int64_t kdri_cluster_at(const kdri_task_result *task, int64_t number);
+/* 1 + the largest number of its clusters. */
+int64_t kdri_cluster_span(const kdri_task_result *task);
 /* Returns the path of the table that the rows of a task are in. */
 const char *kdri_result_table(const kdri_task_result *task);
 /* Stores the names of the columns that explain the clusters of a task. */

@@ -82,7 +82,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_job_encode(ctx, job, sets, count));
 	for (int64_t i = 0; i < count && job->wanted->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
-	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_words(ctx, result, sets)));
+	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_words(ctx, result, sets, job->recipe.kind)));
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_markers(ctx, result, sets)));
 	KDRI_TRY(KDRI_TIMED("values", kdri_job_choices(ctx, result, sets)));
 	KDRI_TRY(kdri_levels_finish(ctx, job, sets, result));
@@ -149,6 +149,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 done:
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {
+		kdri_job_use_numbers(result);
 		*out = result;
 		result = NULL;
 	}

@@ -172,7 +172,8 @@ done:
 
 /* --- explaining ----------------------------------------------------------------------------------------- */
 
-kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *r, kdr_data *const *data, bool *any)
+kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *r, kdr_data *const *data, bool *any,
+                            kdr_data_kind *kind)
 {
 	kdr_status st;
 	kdr_data **views = NULL;
@@ -195,6 +196,7 @@ kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *r, kdr_data *const *da
 	for (int64_t t = 0; t < r->ntasks; t++)
 		if (data[t]->view)
 			KDRI_TRY(kdri_result_explain(ctx, r, t, data[t]->view));
+	*kind = recipe.kind;
 done:
 	kdr_prep_free(prep);
 	kdri_free(ctx, views);

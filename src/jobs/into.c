@@ -299,6 +299,10 @@ static kdr_status put_old(kdr_context *ctx, into *j, int64_t t)
 	KDRI_TRY(KDRI_NEW(ctx, &now, k));
 	kdri_snprintf(text, sizeof text, "%s: a data set of the model, whose labels stay the same", to->name);
 	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "advice", text));
+	if (task->number) {
+		KDRI_TRY(KDRI_NEW(ctx, &to->number, k));
+		memcpy(to->number, task->number, (size_t)k * sizeof *to->number);
+	}
 	if (task->sizes) {
 		KDRI_TRY(KDRI_NEW(ctx, &to->sizes, k));
 		memcpy(to->sizes, task->sizes, (size_t)k * sizeof *to->sizes);
@@ -457,8 +461,8 @@ static kdr_status into_assemble(kdr_context *ctx, into *j, const kdr_problem *pr
 		const kdri_task_result *task = &before->tasks[t];
 		KDRI_TRY(clusters_new(ctx, before, t, j->all[t], false, j->all[t]->labels, task->sizes,
 		                      task->k, &c));
-		KDRI_TRY(pool_grow(ctx, &j->pool, task->k));
-		pool_add(&j->pool, &c, NULL);
+		KDRI_TRY(pool_grow(ctx, &j->pool, kdri_cluster_span(task)));
+		pool_add(&j->pool, &c, task->number);
 		clusters_free(ctx, &c);
 		c = (clusters){ 0 };
 	}
@@ -536,7 +540,7 @@ static kdr_status into_run(kdr_context *ctx, into *j)
 	KDRI_TRY(kdri_job_agreement(ctx, job, j->all, j->result));
 	for (int64_t t = j->old; t < j->count && job->wanted->score; t++)
 		KDRI_TRY(kdri_job_score(ctx, j->result, t, j->all[t], false, 0));
-	KDRI_TRY(kdri_job_words(ctx, j->result, j->all));
+	KDRI_TRY(kdri_job_words(ctx, j->result, j->all, job->recipe.kind));
 	KDRI_TRY(kdri_job_markers(ctx, j->result, j->all));
 	KDRI_TRY(kdri_job_choices(ctx, j->result, j->all));
 	KDRI_TRY(kdri_job_map(ctx, job, j->result, j->all));

@@ -183,6 +183,15 @@ kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *re
 /* An object "mixing", if that is known. */
 void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 
+/* --- clusters.c ----------------------------------------------------------------------------------- */
+
+/* Numbers of clusters in one list for all data sets, at each level. Once the matches are final. */
+kdr_status kdri_job_number(kdr_context *ctx, kdr_result *result);
+/* Labels become these numbers: the last step of a job, as labels are indices of clusters until then. */
+void kdri_job_use_numbers(kdr_result *result);
+/* What is special about each cluster, by the features that distinguish it: after kdri_job_words. */
+kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *result);
+
 /* --- markers.c ----------------------------------------------------------------------------------- */
 
 /* Tests the features of the profiles (kdri_job_words), and finds the markers that the report draws. */
@@ -190,8 +199,8 @@ kdr_status kdri_job_markers(kdr_context *ctx, kdr_result *result, kdr_data *cons
 
 /* --- words.c ------------------------------------------------------------------------------------- */
 
-/* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on. */
-kdr_status kdri_job_words(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
+/* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on; `kind`: what they were taken for. */
+kdr_status kdri_job_words(kdr_context *ctx, kdr_result *result, kdr_data *const *data, kdr_data_kind kind);
 
 /* --- labelling.c ---------------------------------------------------------------------------------- */
 
@@ -217,8 +226,9 @@ kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target)
 
 /* What explains the clusters of a data set: its second view, or the data themselves. */
 const kdr_data *kdri_shown(const kdr_data *data);
-/* Preprocesses the second views of all data sets together, and stores the names of their columns. *any: whether there are some. */
-kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *result, kdr_data *const *data, bool *any);
+/* Preprocesses the second views of all data sets together, and stores the names of their columns. *any: whether there are some; *kind: theirs. */
+kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *result, kdr_data *const *data, bool *any,
+                            kdr_data_kind *kind);
 
 /* The names of the columns that explain clusters; NULL: they have none. */
 char *const *kdri_shown_features(const kdri_task_result *task);

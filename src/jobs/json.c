@@ -63,11 +63,13 @@ static void put_names(kdri_json *j, const kdri_task_result *t)
 	if (!t->names)
 		return;
 	kdri_json_array(j, "names");
-	for (int64_t c = 0; c < t->k; c++)
-		if (t->names[c])
+	for (int64_t n = 0; n < kdri_cluster_span(t); n++) {
+		const int64_t c = kdri_cluster_at(t, n);
+		if (c >= 0 && t->names[c])
 			kdri_json_string(j, NULL, t->names[c]);
 		else
 			kdri_json_null(j, NULL);
+	}
 	kdri_json_end_array(j);
 }
 
@@ -195,14 +197,19 @@ static void put_description(kdri_json *j, const kdri_task_result *t, const kdri_
 static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
 	kdri_json_array(j, "clusters");
-	for (int64_t c = 0; c < t->k; c++) {
+	for (int64_t n = 0; n < kdri_cluster_span(t); n++) {
+		const int64_t c = kdri_cluster_at(t, n);
+		if (c < 0)
+			continue;
 		const kdri_cluster_profile *p = &t->profiles[c];
 		kdri_json_object(j, NULL);
-		kdri_json_int(j, "number", c);
+		kdri_json_int(j, "number", n);
 		if (r->classes && c < r->nclasses)
 			kdri_json_string(j, "class", r->classes[c]);
 		if (t->names && t->names[c])
 			kdri_json_string(j, "name", t->names[c]);
+		if (r->titles && n < r->numbers && r->titles[n] && p->size > 0)
+			kdri_json_string(j, "title", r->titles[n]);
 		kdri_json_int(j, "size", p->size);
 		put_description(j, t, p);
 		kdri_json_array(j, "features");
@@ -229,9 +236,13 @@ static void put_markers(kdri_json *j, const kdri_task_result *t)
 	kdri_json_end_array(j);
 	kdri_json_string(j, "share_of", m->counts ? "not zero" : "above the mean");
 	for (int share = 0; share < 2; share++) {
-		kdri_json_array(j, share ? "share" : "mean");
-		for (int64_t c = 0; c < t->k; c++)
-			kdri_json_reals(j, NULL, (share ? m->share : m->mean) + c * m->count, m->count);
+		kdri_json_array(j, share ? "share" : "mean"); /* in the order of `clusters` */
+		for (int64_t n = 0; n < kdri_cluster_span(t); n++) {
+			const int64_t c = kdri_cluster_at(t, n);
+			if (c >= 0)
+				kdri_json_reals(j, NULL, (share ? m->share : m->mean) + c * m->count,
+				                m->count);
+		}
 		kdri_json_end_array(j);
 	}
 	kdri_json_string(j, "note",
@@ -319,15 +330,19 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 
 /* --- levels ----------------------------------------------------------------------------------------- */
 
-static void put_splits(kdri_json *j, const kdri_task_result *t, const kdri_task_result *named)
+/* `before`: the level before, which split clusters are of. */
+static void put_splits(kdri_json *j, const kdri_task_result *t, const kdri_task_result *before,
+                       const kdri_task_result *named)
 {
 	char column[KDRI_COLUMN_NAME], left[KDRI_MEAN_TEXT], right[KDRI_MEAN_TEXT];
 	kdri_json_array(j, "splits");
 	for (int64_t i = 0; i < t->nsplits; i++) {
 		const kdri_split *s = &t->splits[i];
 		kdri_json_object(j, NULL);
-		kdri_json_int(j, "of", s->of);
-		kdri_json_ints(j, "into", (int64_t[]){ s->left, s->right }, 2);
+		kdri_json_int(j, "of", kdri_cluster_number(before, s->of));
+		kdri_json_ints(
+		        j, "into",
+		        (int64_t[]){ kdri_cluster_number(t, s->left), kdri_cluster_number(t, s->right) }, 2);
 		kdri_json_ints(j, "samples", s->samples, 3);
 		kdri_json_array(j, "features");
 		for (int f = 0; f < s->nfeatures; f++) {
@@ -352,8 +367,9 @@ static void put_splits(kdri_json *j, const kdri_task_result *t, const kdri_task_
 	kdri_json_end_array(j);
 }
 
-static void put_level(kdri_json *j, const kdr_result *r, const kdr_result *level)
+static void put_level(kdri_json *j, const kdr_result *r, int64_t at)
 {
+	const kdr_result *level = r->levels[at];
 	kdri_json_object(j, NULL);
 	kdri_json_int(j, "k", level->level);
 	kdri_json_string(j, "stop", kdr_stop_name(level->stop));
@@ -368,9 +384,16 @@ static void put_level(kdri_json *j, const kdr_result *r, const kdr_result *level
 		if (!is_brief(j))
 			kdri_json_choices(j, level, i);
 		put_scores(j, &t->scores);
-		if (t->parents) {
-			kdri_json_ints(j, "parents", t->parents, t->k);
-			put_splits(j, t, &r->tasks[i]);
+		if (t->parents && at > 0) {
+			const kdri_task_result *before = &r->levels[at - 1]->tasks[i];
+			kdri_json_array(j, "parents"); /* of the clusters 0, 1, ... */
+			for (int64_t n = 0; n < kdri_cluster_span(t); n++) {
+				const int64_t c = kdri_cluster_at(t, n);
+				kdri_json_int(j, NULL,
+				              c < 0 ? -1 : kdri_cluster_number(before, t->parents[c]));
+			}
+			kdri_json_end_array(j);
+			put_splits(j, t, before, &r->tasks[i]);
 		}
 		kdri_json_end_object(j);
 	}
@@ -395,7 +418,7 @@ static void put_levels(kdri_json *j, const kdr_result *r)
 	kdri_json_int(j, "level", r->level);
 	kdri_json_array(j, "levels");
 	for (int64_t i = 0; i < r->level_count; i++)
-		put_level(j, r, r->levels[i]);
+		put_level(j, r, i);
 	kdri_json_end_array(j);
 }
 
@@ -406,6 +429,33 @@ static void put_matrix(kdri_json *j, const double *m, int64_t rows, int64_t cols
 	kdri_json_array(j, "matrix");
 	for (int64_t r = 0; r < rows; r++)
 		kdri_json_reals(j, NULL, m + r * cols, cols);
+	kdri_json_end_array(j);
+}
+
+/* By the numbers of clusters; those that a data set lacks have zeros. */
+static void put_match(kdri_json *j, const kdr_result *r, const kdr_correspondence *c)
+{
+	const kdri_task_result *from = &r->tasks[c->from], *to = &r->tasks[c->to];
+	const int64_t rows = kdri_cluster_span(from), cols = kdri_cluster_span(to);
+	kdri_json_array(j, "matrix");
+	for (int64_t n = 0; n < rows; n++) {
+		const int64_t a = kdri_cluster_at(from, n);
+		kdri_json_array(j, NULL);
+		for (int64_t m = 0; m < cols; m++) {
+			const int64_t b = kdri_cluster_at(to, m);
+			const bool has = a >= 0 && a < c->rows && b >= 0 && b < c->cols;
+			kdri_json_real(j, NULL, has ? c->matrix[a * c->cols + b] : 0);
+		}
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_array(j);
+	if (!c->quality)
+		return;
+	kdri_json_array(j, "quality");
+	for (int64_t n = 0; n < rows; n++) {
+		const int64_t a = kdri_cluster_at(from, n);
+		kdri_json_real(j, NULL, a >= 0 && a < c->rows ? c->quality[a] : 0);
+	}
 	kdri_json_end_array(j);
 }
 
@@ -421,7 +471,7 @@ static void put_between(kdri_json *j, const kdr_result *r)
 		kdri_json_end_object(j);
 	}
 	if (r->ntasks > 1 && r->algo->family == KDR_FAMILY_CLUSTER)
-		kdri_json_bool(j, "shared_clusters", r->shared_clusters);
+		kdri_json_bool(j, "shared_clusters", true); /* equal numbers: one cluster */
 	if (!r->match_count)
 		return;
 	kdri_json_array(j, "correspondence");
@@ -430,9 +480,7 @@ static void put_between(kdri_json *j, const kdr_result *r)
 		kdri_json_object(j, NULL);
 		kdri_json_string(j, "from", r->tasks[c->from].name);
 		kdri_json_string(j, "to", r->tasks[c->to].name);
-		put_matrix(j, c->matrix, c->rows, c->cols);
-		if (c->quality)
-			kdri_json_reals(j, "quality", c->quality, c->rows);
+		put_match(j, r, c);
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);

@@ -144,7 +144,12 @@ void kdri_json_labels(kdri_json *j, const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = &r->tasks[task];
 	const kdri_pages *p = j->user;
-	kdri_json_ints(j, "sizes", t->sizes, t->sizes ? t->k : 0);
+	kdri_json_array(j, "sizes"); /* of the clusters 0, 1, ... */
+	for (int64_t n = 0, span = t->sizes ? kdri_cluster_span(t) : 0; n < span; n++) {
+		const int64_t c = kdri_cluster_at(t, n);
+		kdri_json_int(j, NULL, c >= 0 ? t->sizes[c] : 0);
+	}
+	kdri_json_end_array(j);
 	if (p->brief)
 		return;
 	if (!t->labels) {

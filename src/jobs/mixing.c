@@ -4,14 +4,11 @@
  * such (kdr_field_desc.common_space); else the coordinates that the map of the report starts from
  * (kdri_embed_shared): samples minus the mean of their data set, along the leading directions of all.
  *
- * A cluster here is a cluster of all data sets: those of the same number if the method numbers them consistently, or
- * the counterparts in the correspondences it reports, which have the same number too (api/number.c). For a cluster
- * with n_t of its n samples from data set t, and T data sets:
+ * A cluster here is a cluster of all data sets: those of the same number (jobs/clusters.c). For a cluster with n_t of its n samples from data set t, and T data sets:
  *
  * (E1) largest = the largest n_t / n
  * (E2) entropy = - sum_t (n_t / n) log(n_t / n) / log T: 0 for one data set, 1 for equal shares of all
  * (E3) purity = the proportion of the most frequent known class among the samples whose class is known */
-#include "api/number.h"
 #include "comm/comm.h"
 #include "core/json_write.h"
 #include "core/names.h"
@@ -22,65 +19,28 @@
 /* All samples, one data set after the other. */
 typedef struct stacked {
 	int64_t n;
-	int64_t *begin;   /* clusters of each data set among those of all: ntasks + 1 */
-	int64_t *parent;  /* by cluster; roots are clusters of the result, the others belong to theirs */
 	int64_t *set;     /* of each sample */
-	int64_t *cluster; /* of each sample: a root */
+	int64_t *cluster; /* of each sample: its number */
 	kdri_own x;
 	const char *space;
 } stacked;
 
 static void stacked_free(kdr_context *ctx, stacked *s)
 {
-	KDRI_FREE(ctx, s->begin, s->parent, s->set, s->cluster);
+	KDRI_FREE(ctx, s->set, s->cluster);
 	kdri_own_free(ctx, &s->x);
-}
-
-/* --- clusters of all data sets ------------------------------------------------------------------------- */
-
-static int64_t root_of(const stacked *s, int64_t at)
-{
-	while (s->parent[at] != at)
-		at = s->parent[at];
-	return at;
-}
-
-static void join(stacked *s, int64_t a, int64_t b)
-{
-	int64_t first = root_of(s, a), second = root_of(s, b);
-	s->parent[KDRI_MAX(first, second)] = KDRI_MIN(first, second);
-}
-
-/* Clusters z of both data sets, if each is the other's best match and nothing matches as well. */
-static void join_counterparts(stacked *s, const kdr_correspondence *c)
-{
-	for (int64_t z = 0; z < KDRI_MIN(c->rows, c->cols); z++)
-		if (kdri_only_largest(c->matrix + z * c->cols, c->cols, 1) == z &&
-		    kdri_only_largest(c->matrix + z, c->rows, c->cols) == z)
-			join(s, s->begin[c->from] + z, s->begin[c->to] + z);
 }
 
 static kdr_status find_clusters(kdr_context *ctx, const kdr_result *r, stacked *s)
 {
-	KDRI_DO(KDRI_NEW0(ctx, &s->begin, r->ntasks + 1));
-	for (int64_t t = 0; t < r->ntasks; t++) {
-		s->begin[t + 1] = s->begin[t] + r->tasks[t].k;
+	for (int64_t t = 0; t < r->ntasks; t++)
 		s->n += r->tasks[t].n;
-	}
-	KDRI_DO(KDRI_NEW(ctx, &s->parent, s->begin[r->ntasks]));
 	KDRI_DO(KDRI_NEW(ctx, &s->set, s->n));
 	KDRI_DO(KDRI_NEW(ctx, &s->cluster, s->n));
-	for (int64_t i = 0; i < s->begin[r->ntasks]; i++)
-		s->parent[i] = i;
-	for (int64_t t = 1; t < r->ntasks && r->shared_clusters; t++)
-		for (int64_t z = 0; z < KDRI_MIN(r->tasks[t].k, r->tasks[0].k); z++)
-			join(s, z, s->begin[t] + z);
-	for (int64_t i = 0; i < r->match_count && !r->shared_clusters; i++)
-		join_counterparts(s, &r->matches[i]);
 	for (int64_t t = 0, at = 0; t < r->ntasks; t++)
 		for (int64_t i = 0; i < r->tasks[t].n; i++, at++) {
 			s->set[at] = t;
-			s->cluster[at] = root_of(s, s->begin[t] + r->tasks[t].labels[i]);
+			s->cluster[at] = r->tasks[t].number[r->tasks[t].labels[i]];
 		}
 	return KDR_OK;
 }
@@ -169,11 +129,7 @@ static kdr_status put_sets(kdr_context *ctx, const kdr_result *r, const stacked 
 	KDRI_TRY(KDRI_NEW(ctx, &out->samples, t.cells));
 	out->nclusters = t.rows;
 	for (int64_t c = 0; c < t.rows; c++) {
-		int64_t home = 0;
-		while (t.row_label[c] >= s->begin[home + 1])
-			home++;
-		out->clusters[c].root = t.row_label[c];
-		out->clusters[c].number = t.row_label[c] - s->begin[home];
+		out->clusters[c].number = t.row_label[c];
 		describe_row(&t, c, r->ntasks, &out->clusters[c]);
 	}
 	for (int64_t p = 0; p < t.cells; p++) {
@@ -210,7 +166,7 @@ static kdr_status put_purity(kdr_context *ctx, const kdr_result *r, kdr_data *co
 	KDRI_TRY(kdri_table_new(ctx, cluster, class, known, &t));
 	for (int64_t row = 0, c = 0; row < t.rows; row++) {
 		int64_t most = 0;
-		while (out->clusters[c].root < t.row_label[row])
+		while (out->clusters[c].number < t.row_label[row])
 			c++;
 		for (int64_t p = t.rowptr[row]; p < t.rowptr[row + 1]; p++)
 			most = KDRI_MAX(most, t.count[p]);

@@ -81,9 +81,15 @@ static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_dat
 		labels[i] = why[i] ? -1 : labels[i];
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
 	KDRI_TRY(kdri_result_count(ctx, result));
+	if (model->fitted->tasks[task].number) {
+		kdri_task_result *to = &result->tasks[0];
+		KDRI_TRY(KDRI_NEW(ctx, &to->number, to->k));
+		memcpy(to->number, model->fitted->tasks[task].number, (size_t)to->k * sizeof *to->number);
+	}
 	result->seconds.fit = kdri_now() - start;
-	KDRI_TRY(kdri_job_words(ctx, result, &data));
+	KDRI_TRY(kdri_job_words(ctx, result, &data, KDR_DATA_UNKNOWN));
 	KDRI_TRY(kdri_model_choices(ctx, model->fitted, task, data, result));
+	kdri_job_use_numbers(result);
 	kdri_content_mark(&result->tasks[0], why);
 	why = NULL;
 	*out = result;
@@ -147,7 +153,7 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 			        data->path[0] ? data->path : data->name, (long long)i + 1);
 	for (int64_t t = 0; t < g->count; t++) {
 		KDRI_TRY(choose_task(ctx, model, g->names[t], &task[t]));
-		k = KDRI_MAX(k, kdri_model_k(model, task[t]));
+		k = KDRI_MAX(k, kdri_cluster_span(&model->fitted->tasks[task[t]]));
 	}
 	KDRI_TRY(predict_begin(ctx, model, data, k, &result, &labels));
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));

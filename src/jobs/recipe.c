@@ -234,7 +234,8 @@ static kdr_status find_embeddings(kdr_context *ctx, kdr_data *const *tasks, int6
 		}
 		const double mean = sum / n, variance = square / n - mean * mean;
 		deviation[j] = deviation[d + j] = sqrt(KDRI_MAX(variance, 0));
-		both += fabs(mean) < 2 * deviation[j];
+		both += fabs(mean) <
+		        0.8 * deviation[j]; /* counts, too, have smaller means than 2 deviations */
 	}
 	if (!fit)
 		goto done;

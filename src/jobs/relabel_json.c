@@ -230,8 +230,12 @@ static void json_put_marks(kdri_json *j, const kdri_edited_task *t)
 
 static void json_put_sizes(kdri_json *j, const kdri_edited *e, const kdri_edited_task *t)
 {
+	int64_t span = kdri_json_count(kdri_json_get(t->json, "sizes"));
+	for (int64_t c = span; c < e->numbers; c++)
+		if (t->clusters[c].exists)
+			span = c + 1;
 	kdri_json_array(j, "sizes");
-	for (int64_t c = 0; c < e->numbers; c++)
+	for (int64_t c = 0; c < span; c++)
 		kdri_json_int(j, NULL, t->clusters[c].size);
 	kdri_json_end_array(j);
 }

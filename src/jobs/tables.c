@@ -204,7 +204,8 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 	KDRI_DO(put_id(t, task, i));
 	KDRI_DO(put_label(t, r, task->labels[i]));
 	if (task->names) {
-		const char *name = task->labels[i] >= 0 ? task->names[task->labels[i]] : NULL;
+		const int64_t c = kdri_cluster_at(task, task->labels[i]);
+		const char *name = c >= 0 ? task->names[c] : NULL;
 		KDRI_DO(name ? put_text(t, name) : tables_put(t, NULL, 0));
 	}
 	KDRI_DO(put_real(t, sure ? sure[i] : NAN));
@@ -422,7 +423,7 @@ static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			for (int64_t f = 0; f < task->profiles[c].nfeatures; f++) {
 				KDRI_DO(put_text(t, task->name));
-				KDRI_DO(put_label(t, r, c));
+				KDRI_DO(put_label(t, r, kdri_cluster_number(task, c)));
 				KDRI_DO(put_int(t, task->profiles[c].size));
 				KDRI_DO(put_effect(t, task, &task->profiles[c].features[f]));
 			}
@@ -443,7 +444,7 @@ static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at,
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s was not read from a CSV, TSV or Excel file",
 		                 first->name);
 	for (int64_t t = 0; t < r->ntasks; t++)
-		k = KDRI_MAX(k, r->tasks[t].k);
+		k = KDRI_MAX(k, kdri_cluster_span(&r->tasks[t]));
 	KDRI_TRY(KDRI_NEW0(ctx, &cells, first->file_rows));
 	KDRI_TRY(KDRI_NEW(ctx, &numbers, k));
 	for (int64_t c = 0; c < k; c++)

@@ -267,7 +267,7 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 		KDRI_TRY(put_probabilities(ctx, t, k, first, result));
 	KDRI_TRY(kdri_job_encode(ctx, &t->job, t->all, t->count));
 	list_tasks(t, k, tasks, data, &first);
-	KDRI_TRY(kdri_job_words(ctx, result, data));
+	KDRI_TRY(kdri_job_words(ctx, result, data, t->job.recipe.kind));
 	KDRI_TRY(kdri_job_markers(ctx, result, data));
 	KDRI_TRY(kdri_job_shared(ctx, result, first));
 	KDRI_TRY(kdri_job_shown(ctx, result, data));

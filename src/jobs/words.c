@@ -5,12 +5,14 @@
  *
  *     (E1)  effect_j = (in_j - out_j) / s_j       in, out: means of c's samples and of the others,
  *                                                 s_j: the standard deviation of column j over all
+ *     (W1)  specific_j = p ln(p / q)              word counts: p, q: shares of c's samples and of the others that have word j, each with
+ *                                                 half a sample more
  *     (E2)  u_c = in - m                          the deviation of the cluster, as one direction
  *     (E3)  quality = chance of cos(u_c, u_l)     of c and the cluster l of another task it matches best (probability_right.h);
  *                                                 the method's own number if it has one. In tables, clusters of the same number
  *                                                 match, and it also depends on how clear the clusters of both are
  *
- * A profile has the columns of the largest effects, none below 0.2, with the same number of positive and negative
+ * A profile has the columns of the largest effects, of word counts those of the largest (W1), none with an effect below 0.2, with the same number of positive and negative
  * effects; a cluster with low values in all columns only has negative ones. For data such as counts (no negative
  * entries, at least a tenth of the entries zero) it also has the proportion of samples with an entry, inside and
  * outside. Means and shares are those of the values before preprocessing, if these have been kept (kdri_original);
@@ -42,6 +44,7 @@ typedef struct side {
 	const double *original; /* values in the user's units; NULL: unknown */
 	double *units; /* 5 x columns: sum, number and sum of squares of these; sum and number in one cluster */
 	bool *yes_no; /* columns: they are all 0 or 1 */
+	bool words;   /* (W1) ranks its columns */
 } side;
 
 static void side_free(kdr_context *ctx, side *s)
@@ -110,7 +113,8 @@ static kdr_status find_original(kdr_context *ctx, side *s)
 	return KDR_OK;
 }
 
-static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, const kdr_data *data, side *out)
+static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, const kdr_data *data,
+                                 bool words, side *out)
 {
 	kdr_status st;
 	side s = { .data = data, .k = t->k, .all = t->all, .sizes = t->sizes };
@@ -123,6 +127,7 @@ static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, co
 	KDRI_TRY(like_counts(ctx, data, s.all, &counts));
 	if (counts)
 		KDRI_TRY(KDRI_NEW0(ctx, &s.present, 2 * data->cols));
+	s.words = words && counts;
 	KDRI_TRY(find_original(ctx, &s));
 	kdri_column_sums_add(ctx, &x, NULL, t->n,
 	                     &(kdri_column_sums){ .sum = s.sum, .square = s.square, .present = s.present });
@@ -164,11 +169,11 @@ static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double
 
 /* --- profiles ------------------------------------------------------------------------------------- */
 
-/* Inserts `f` into the `room` largest by size of effect; of equal ones the first is kept. */
+/* Inserts `f` into the `room` largest by rank; of equal ones the first is kept. */
 static int words_insert(kdri_feature_effect *list, int count, int room, const kdri_feature_effect *f)
 {
 	int at = count;
-	while (at > 0 && fabs(f->effect) > fabs(list[at - 1].effect))
+	while (at > 0 && f->rank > list[at - 1].rank)
 		at--;
 	if (at == room)
 		return count;
@@ -185,6 +190,14 @@ static void put_shares(const side *s, double size, kdri_feature_effect *f)
 	double all = s->present[f->column], inside = s->present[s->data->cols + f->column];
 	f->share_inside = inside / size;
 	f->share_outside = (all - inside) / ((double)s->all - size);
+}
+
+/* (W1) of column j for a cluster of `size` samples; of a word that it has less of, for the others. */
+static double specific(const side *s, double size, int64_t j)
+{
+	const double inside = s->present[s->data->cols + j], outside = s->present[j] - inside,
+	             p = (inside + 0.5) / (size + 1), q = (outside + 0.5) / ((double)s->all - size + 1);
+	return p > q ? p * log(p / q) : q * log(q / p);
 }
 
 /* Sums over the original values of the rows of cluster c. */
@@ -244,6 +257,7 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 			                  .p = NAN,
 			                  .p_adjusted = NAN };
 		f.effect = (f.mean_inside - f.mean_outside) / sqrt(variance); /* (E1) */
+		f.rank = s->words ? specific(s, size, j) : fabs(f.effect);
 		if (f.effect >= least_effect)
 			nmore = words_insert(more, nmore, MORE, &f);
 		else if (f.effect <= -least_effect)
@@ -437,21 +451,23 @@ static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
 	return kdri_result_advise(ctx, r, t, text);
 }
 
-kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data)
+kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data, kdr_data_kind kind)
 {
 	kdr_status st;
 	side *sides = NULL, shown = { 0 };
+	kdr_data_kind shown_kind = kind;
 	bool explained = false;
 	KDRI_TRY(KDRI_NEW0(ctx, &sides, r->ntasks));
-	KDRI_TRY(kdri_job_explain(ctx, r, data, &explained));
+	KDRI_TRY(kdri_job_explain(ctx, r, data, &explained, &shown_kind));
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
 		const kdr_data *view = kdri_shown(data[t]);
 		const bool wanted = task->labels && task->sizes && task->k > 0;
 		if (wanted)
-			KDRI_TRY(words_side_new(ctx, task, data[t], &sides[t]));
+			KDRI_TRY(words_side_new(ctx, task, data[t], kind == KDR_DATA_WORDS || data[t]->texts,
+			                        &sides[t]));
 		if (wanted && view != data[t])
-			KDRI_TRY(words_side_new(ctx, task, view, &shown));
+			KDRI_TRY(words_side_new(ctx, task, view, shown_kind == KDR_DATA_WORDS, &shown));
 		if (wanted && explained == (view != data[t]))
 			KDRI_TRY(put_profiles(ctx, task, explained ? &shown : &sides[t]));
 		side_free(ctx, &shown);
@@ -461,6 +477,8 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 	}
 	for (int64_t i = 0; i < r->match_count; i++)
 		KDRI_TRY(put_quality(ctx, r, sides, &r->matches[i]));
+	KDRI_TRY(kdri_job_number(ctx, r));
+	KDRI_TRY(kdri_job_titles(ctx, r));
 done:
 	side_free(ctx, &shown);
 	for (int64_t t = 0; sides && t < r->ntasks; t++)

@@ -41,7 +41,7 @@ class Explain(CliTest):
         return json.loads(self.run_kindred(*args, "-q").stdout)
 
     def words_of(self, task):
-        return [{f["name"] for f in c["features"] if f["effect"] > 0} for c in task["clusters"]]
+        return {c["number"]: {f["name"] for f in c["features"] if f["effect"] > 0} for c in task["clusters"]}
 
     def check_words(self, result):
         for task in result["tasks"]:
@@ -103,7 +103,7 @@ class Explain(CliTest):
         tasks = self.result("out2/result.json")["tasks"]
         self.assertNotIn("clusters", tasks[0])  # nothing explains the samples of the model
         self.assertEqual(len(tasks[1]["clusters"]), 3)
-        self.assertIn("orbit", set().union(*self.words_of(tasks[1])))
+        self.assertIn("orbit", set().union(*self.words_of(tasks[1]).values()))
 
     def test_rows_by_id(self):
         order = list(range(45))
@@ -134,7 +134,7 @@ class Explain(CliTest):
         self.run_kindred("cluster", "-k", "3", "a.npy", "--explain", "t.csv", "-o", "out")
         task = self.result()["tasks"][0]
         for i, label in enumerate(task["labels"][:3]):
-            self.assertIn(["plan = basic", "plan = pro", "plan = free"][i] + " 100 %", task["clusters"][label]["description"])
+            self.assertIn(["plan = basic", "plan = pro", "plan = free"][i] + " 100 %", next(c for c in task["clusters"] if c["number"] == label)["description"])
 
     def cells(self):
         with h5py.File(self.path("c.h5ad"), "w") as f:
@@ -156,9 +156,9 @@ class Explain(CliTest):
         self.cells()
         for args in (["c.h5ad"], ["c.h5ad:X"], ["c.h5ad:obsm/X_pca", "--explain", "X"], ["a.npy", "--explain", "c.h5ad"]):
             result = self.json("cluster", "-k", "3", *args, "--feature-names", "symbol")
-            names = set().union(*self.words_of(result["tasks"][0]))
+            names = set().union(*self.words_of(result["tasks"][0]).values())
             self.assertEqual(names, {"TP53", "TP53-1", "EGFR"}, args)
-        with_codes = set().union(*self.words_of(self.json("cluster", "-k", "3", "c.h5ad", "--feature-names", "kind")["tasks"][0]))
+        with_codes = set().union(*self.words_of(self.json("cluster", "-k", "3", "c.h5ad", "--feature-names", "kind")["tasks"][0]).values())
         self.assertEqual(with_codes, {"CD3E", "g2", "ACTB-2"})
         self.assertIn("TP53-1", self.run_kindred("inspect", "c.h5ad", "--feature-names", "symbol", "--json").stdout + self.run_kindred("convert", "c.h5ad", "c.csv", "--feature-names", "symbol").stdout + self.read("c.csv"))
         self.fails("cluster", "-k", "3", "c.h5ad", "--feature-names", "name", code=3, says=["var has no column 'name'", "symbol", "kind"])
@@ -169,7 +169,7 @@ class Explain(CliTest):
         self.cells()
         result = self.json("cluster", "-k", "3", "c.h5ad:obsm/X_pca", "--explain", "X")
         self.assertEqual(result["tasks"][0]["explained_by"], "c.h5ad:X")
-        names = set().union(*self.words_of(result["tasks"][0]))
+        names = set().union(*self.words_of(result["tasks"][0]).values())
         self.assertEqual(names & {"g0", "g2", "g4"}, {"g0", "g2", "g4"})
 
 

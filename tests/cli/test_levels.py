@@ -35,15 +35,15 @@ class Levels(CliTest):
         for before, level in zip([None, *levels], levels):
             for t, task in enumerate(level["tasks"]):
                 labels, k = task["labels"], task["k"]
-                self.assertEqual(task["sizes"], [labels.count(c) for c in range(k)])
+                self.assertEqual(task["sizes"], [labels.count(c) for c in range(max(k, max(labels) + 1))])
                 self.assertEqual(len(task["confidence"]), len(labels))
                 if before is None:
                     self.assertNotIn("parents", task)
                     continue
                 old = before["tasks"][t]["labels"]
-                shared = [[sum(a == p and b == c for a, b in zip(old, labels)) for p in range(max(old) + 1)] for c in range(k)]
+                shared = [[sum(a == p and b == c for a, b in zip(old, labels)) for p in range(max(old) + 1)] for c in range(len(task["sizes"]))]
                 for c, parent in enumerate(task["parents"]):
-                    self.assertEqual(shared[c][parent], max(shared[c]))
+                    self.assertEqual(parent, -1) if task["sizes"][c] == 0 else self.assertEqual(shared[c][parent], max(shared[c]))
                 for split in task["splits"]:
                     self.assertEqual([task["parents"][c] for c in split["into"]], [split["of"]] * 2)
                     self.assertTrue(all(abs(f["effect"]) >= .2 and len(f["means"]) == 2 for f in split["features"]))

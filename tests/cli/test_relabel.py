@@ -26,7 +26,7 @@ class Relabel(CliTest):
         for name in "ab":
             lines = [f"{name}{i},{x + i % 4 * .1:.3f},{y + i % 5 * .1:.3f},g{i % 3}" for i in range(24) for x, y in [centres[i % 3]]]
             self.write(f"{name}.csv", "id,x,y,kind\n" + "\n".join(lines) + "\n")
-        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--id-column", "id", "--label-column", "kind", "--score", "--report", "-q", "--force", "-o", "out",
+        self.run_kindred("cluster", "-m", "kmeans", "--pooled", "-k", 3, "--id-column", "id", "--label-column", "kind", "--score", "--report", "-q", "--force", "-o", "out",
                          "a.csv", "b.csv")
         return json.loads(self.read("out/result.json"))
 
@@ -137,7 +137,7 @@ class Relabel(CliTest):
         made.obs["batch"] = ["p" if i < 8 else "q" for i in range(20)]
         made.write_h5ad(self.path("a.h5ad"))
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--batch-key", "batch", "-q", "-o", "out", "a.h5ad")
-        self.edits({"do": "rename", "cluster": 0, "name": "low"}, {"do": "move", "task": "q", "samples": ["c9"], "into": 2, "new": True})
+        self.edits({"do": "rename", "cluster": 0, "name": "low"}, {"do": "move", "task": "q", "samples": ["c9"], "into": 4, "new": True})
         self.run_kindred("relabel", "-q", "--write-h5ad", "b.h5ad", "-o", "new", "out/result.json", "edits.json")
         labels = {}
         for task in json.loads(self.read("new/result.json"))["tasks"]:

@@ -116,9 +116,8 @@ class Limit(CliTest):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--max-memory", "20M", "-o", "out", "data/task1.npy")
 
     def test_what_the_machine_cannot_hold(self):
-        # A sparse matrix of a million empty rows is soon written.
-        self.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n1000000 3 20000\n"
-                   + "".join(f"{50 * i + 1} {i % 3 + 1} 1\n" for i in range(20000)))
+        self.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n1000000 3 1000000\n"
+                   + "".join(f"{i + 1} {i % 3 + 1} 1\n" for i in range(1000000)))
         for method in ("snmf", "mtcfir"):
             self.fails("cluster", "-m", method, "-k", 3, "wide.mtx", code=1,
                        says=[f"method '{method}' needs another", " TB of memory", "this machine has"])

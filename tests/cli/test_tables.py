@@ -61,8 +61,8 @@ class Columns(Tables):
             self.write(f"{name}.csv", f"{name}{t}\n" + "".join("red\n" if i % 2 else "blue\n" for i in range(10)))
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--features", "position", "--header", "-o", "out",
                          *(f"{name}.csv" for name in "pqrstuvw"))
-        for task in self.result()["tasks"]:
-            self.assertEqual(task["labels"], [0, 1] * 5)
+        for t, task in enumerate(self.result()["tasks"]):
+            self.assertEqual(task["labels"], [2 * t, 2 * t + 1] * 5)
 
     def test_wishes(self):
         self.write("p.csv", PEOPLE)

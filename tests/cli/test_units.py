@@ -158,7 +158,8 @@ class WriteTable(CliTest):
         self.write("b.csv", self.table())
         text = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--write-table", "t.csv", "a.csv", "second=b.csv").stdout
         self.assertIn("written: t-a.csv\nwritten: t-second.csv\n", text)
-        self.assertEqual(self.read("t-a.csv"), self.read("t-second.csv"))
+        with open(self.path("t-a.csv")) as a, open(self.path("t-second.csv")) as b:  # k-means relates no clusters: other numbers
+            self.assertEqual([int(r["cluster"]) + 2 for r in csv.DictReader(a)], [int(r["cluster"]) for r in csv.DictReader(b)])
         lines = self.table().splitlines()
         self.write("all.csv", "\n".join([lines[0] + ",region"] + [f"{line},{'nw'[i % 3 == 0]}" for i, line in enumerate(lines[1:])]) + "\n")
         self.run_kindred("cluster", "-q", "-m", "kmeans", "--pooled", "-k", 2, "-o", "split", "--task-column", "region", "--write-table", "s.csv", "all.csv")

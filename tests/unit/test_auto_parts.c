@@ -604,7 +604,7 @@ static void recipe__kinds_of_data__are_told_apart(void **state)
 		{ "molecule counts", KDR_WEIGHT_CPM, KDR_NORM_L2, KDR_SCALE_NONE, WIDE },
 		{ "histograms", KDR_WEIGHT_SQRT, KDR_NORM_L2, KDR_SCALE_NONE, WIDE },
 		{ "dense data", KDR_WEIGHT_NONE, KDR_NORM_L2, KDR_SCALE_NONE, WIDE }, /* pixels */
-		{ "dense data", KDR_WEIGHT_NONE, KDR_NORM_L2, KDR_SCALE_NONE, WIDE }, /* real numbers */
+		{ "embeddings", KDR_WEIGHT_NONE, KDR_NORM_L2, KDR_SCALE_NONE, WIDE }, /* real numbers */
 		{ "measurements", KDR_WEIGHT_NONE, KDR_NORM_NONE, KDR_SCALE_NONE, 4 },
 		{ "measurements in different units", KDR_WEIGHT_NONE, KDR_NORM_NONE, KDR_SCALE_STANDARD, 4 },
 	};
@@ -657,7 +657,7 @@ static void recipe__wide_tables__are_in_units_for_transfer(void **state)
 		assert_ok(ctx, kdri_recipe_find(ctx, &data, 1, true, &o));
 		assert_int_equal(o.kind, pixels ? KDR_DATA_DENSE : KDR_DATA_UNITS);
 		assert_ok(ctx, kdr_recipe_find(ctx, &data, 1, &o));
-		assert_int_equal(o.kind, KDR_DATA_DENSE);
+		assert_int_equal(o.kind, pixels ? KDR_DATA_DENSE : KDR_DATA_EMBEDDINGS);
 		kdr_data_free(data);
 	}
 	free(x);

@@ -210,7 +210,7 @@ static void levels__renumbered__centres_move_with_the_labels(void **state)
 						             ((const double *)centres.data)[c * D + j];
 						sum += off * off;
 					}
-					own = c == labels[i] ? sum : own;
+					own = kdr_result_number(level, t, c) == labels[i] ? sum : own;
 					least = KDRI_MIN(least, sum);
 				}
 				assert_float_equal(own, least, 1e-9);

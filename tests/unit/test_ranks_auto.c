@@ -544,7 +544,7 @@ static double looks_like(kdr_data_kind kind, kdri_rng *rng, int64_t i, int64_t j
 {
 	double v = kdri_rng_normal(rng);
 	switch (kind) {
-	case KDR_DATA_DENSE: return v;
+	case KDR_DATA_DENSE: return fabs(v);
 	case KDR_DATA_SPARSE: return kdri_rng_below(rng, 20) ? 0 : fabs(v);
 	case KDR_DATA_MEASUREMENTS: return v;
 	case KDR_DATA_UNITS: return v * (j == 0 ? 100 : 1);
