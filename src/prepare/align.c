@@ -400,6 +400,11 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 			                                                 : strlen(prep->names[u]));
 	if (found == 0 && prep->cols > 0) {
 		char own[192];
+		if (prep->reading_texts && !d->texts)
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s is a table, but the model was fitted on texts; name the column with the texts: --text-column NAME",
+			        d->path && d->path[0] ? d->path : d->name);
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "%s has none of the model's columns: it has %s, the model %s; use --rename OLD=NEW",

@@ -328,6 +328,11 @@ class CharacterSets(CliTest):
                 f.write(("x,name\n" + rows).encode(encoding))
             self.fails("cluster", "-v", "-m", "kmeans", "-k", 2, "t.csv", code=3, says=["t.csv", "convert it to UTF-8"])
 
+    def test_a_model_of_texts_asks_for_their_column(self):
+        self.write("t.csv", "text,n\n" + "".join(f"{('red apple pie', 'fast blue car')[i % 2]} {i % 7},{i}\n" for i in range(30)))
+        self.run_kindred("cluster", "-k", 2, "--text-column", "text", "--save-model", "m.h5", "-q", "-o", "out", "t.csv")
+        self.fails("predict", "--model", "m.h5", "t.csv", code=3, says=["t.csv is a table", "fitted on texts", "--text-column"])
+
 
 if __name__ == "__main__":
     unittest.main()
