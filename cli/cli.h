@@ -375,8 +375,12 @@ void cli_ranks_early(int code);
 	          "obs[\"kindred_confidence\"]; several inputs: FILE-TASK for each")
 #define CLI_TABLE_OPTION \
 	CLI_VALUE("write-table", "FILE", \
-	          "write the input table with an added column of clusters or classes, in the format of " \
-	          "the input; several inputs: FILE-TASK for each")
+	          "write the input table with the clusters or classes, their names, confidences and second " \
+	          "choices as further columns, in the format of the input; several inputs: FILE-TASK for " \
+	          "each"), \
+	        CLI_VALUE("write-columns", "LIST", \
+	                  "with --write-table: which columns to add: label, name, confidence, second, " \
+	                  "may_be_new (default: all that the result has)")
 /* --write-h5ad and --write-table: writes the files of the data sets from `first` on, with their results; before the job,
  * when both are NULL, checks whether they can be written. Exit status. */
 int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,

@@ -106,17 +106,17 @@ static int64_t task_named(const kdr_result *result, const char *name)
 static int write_one(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t task, bool table,
                      const char *path, const kdr_result *result, const double *const *xy)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	kdr_read_options reading;
-	const char *input = kdr_data_path(tasks->data[task]);
+	const char *input = kdr_data_path(tasks->data[task]), *columns = cli_get(args, "write-columns", NULL);
 	const bool force = cli_flag(args, "force");
 	cli_reading(args, &reading);
-	if (!result && !xy)
-		st = kdr_write_check(ctx, path, force);
-	else if (table)
-		st = kdr_result_write_table(ctx, result, KDR_TABLE_INPUT,
-		                            task_named(result, kdr_data_name(tasks->data[task])), path,
-		                            force);
+	if (!result && !xy) {
+		st = table ? kdr_result_write_input(ctx, NULL, task, columns, path, force) : KDR_OK;
+		st = st == KDR_OK ? kdr_write_check(ctx, path, force) : st;
+	} else if (table)
+		st = kdr_result_write_input(ctx, result, task_named(result, kdr_data_name(tasks->data[task])),
+		                            columns, path, force);
 	else
 		st = kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, result, xy, force);
 	return cli_code(ctx, st);

@@ -438,7 +438,8 @@ static kdr_status load_sizes(kdr_context *ctx, const loading *l)
 		KDRI_DO(load_each(ctx, l, t, "sizes", 0x1p53, &task->sizes));
 		KDRI_DO(load_each(ctx, l, t, "numbers", 1e6, &task->number));
 	}
-	return KDR_OK;
+	kdr_result *fitted = l->model->fitted;
+	return load_strings(ctx, l, "titles", &fitted->titles, &fitted->numbers);
 }
 
 /* --- preprocessing ------------------------------------------------------------------------------------ */

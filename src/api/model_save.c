@@ -15,6 +15,20 @@ static const kdr_field_desc *find_field(const kdr_algo *algo, const char *name)
 	return NULL;
 }
 
+/* What clusters are called, by number; "" for none. */
+static kdr_status save_titles(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *r)
+{
+	kdr_status st;
+	const char **titles = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &titles, r->numbers));
+	for (int64_t n = 0; n < r->numbers; n++)
+		titles[n] = r->titles[n] ? r->titles[n] : "";
+	KDRI_TRY(kdri_h5_write_strings(ctx, h5, "titles", titles, r->numbers));
+done:
+	kdri_free(ctx, titles);
+	return st;
+}
+
 static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *r)
 {
 	const kdri_task_result *first = &r->tasks[0]; /* columns are aligned: all tasks have the same */
@@ -33,6 +47,8 @@ static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_resul
 	if (r->classes)
 		KDRI_DO(kdri_h5_write_strings(ctx, h5, "classes", (const char *const *)r->classes,
 		                              r->nclasses));
+	if (r->titles && r->numbers > 0)
+		KDRI_DO(save_titles(ctx, h5, r));
 	return KDR_OK;
 }
 

@@ -123,7 +123,12 @@ kdr_status kdri_job_number(kdr_context *ctx, kdr_result *r)
 	KDRI_TRY(KDRI_NEW0(ctx, &more.number, r->ntasks * more.k));
 	for (int64_t i = 0; i < levels; i++)
 		KDRI_TRY(number_level(ctx, r->level_count ? r->levels[i] : r, &more));
-	r->numbers = more.next;
+	if (r->titles && more.next > r->numbers) { /* those of a model */
+		KDRI_TRY(kdri_realloc(ctx, &r->titles, more.next, sizeof *r->titles));
+		for (int64_t n = r->numbers; n < more.next; n++)
+			r->titles[n] = NULL;
+	}
+	r->numbers = r->titles ? KDRI_MAX(more.next, r->numbers) : more.next;
 done:
 	kdri_free(ctx, more.number);
 	return st;
@@ -272,15 +277,36 @@ static kdr_status keep_best(kdr_context *ctx, candidate *list, int64_t nphrases,
 	return KDR_OK;
 }
 
+kdr_status kdri_job_take_titles(kdr_context *ctx, const kdr_result *from, kdr_result *to)
+{
+	if (!from->titles || to->titles)
+		return KDR_OK;
+	KDRI_DO(KDRI_NEW0(ctx, &to->titles, from->numbers));
+	to->numbers = from->numbers;
+	for (int64_t n = 0; n < from->numbers; n++)
+		if (from->titles[n] && from->titles[n][0])
+			KDRI_DO(kdri_strdup(ctx, from->titles[n], &to->titles[n]));
+	return KDR_OK;
+}
+
+const char *kdri_cluster_name(const kdr_result *r, const kdri_task_result *task, int64_t number)
+{
+	const int64_t c = kdri_cluster_at(task, number);
+	if (c >= 0 && task->names && task->names[c])
+		return task->names[c];
+	return r->titles && number >= 0 && number < r->numbers ? r->titles[number] : NULL;
+}
+
 kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *r)
 {
 	kdr_status st;
 	kdri_names phrases = { 0 };
 	candidate *list = NULL;
 	int64_t count = 0;
-	if (r->classes)
+	if (r->classes || strcmp(r->command, "predict") == 0)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, &r->titles, r->numbers));
+	if (!r->titles)
+		KDRI_TRY(KDRI_NEW0(ctx, &r->titles, r->numbers));
 	KDRI_TRY(find_candidates(ctx, r, &phrases, &list, &count));
 	KDRI_TRY(keep_best(ctx, list, phrases.count, &count));
 	qsort(list, (size_t)count, sizeof *list, by_score);
@@ -295,7 +321,8 @@ kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *r)
 				used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s",
 				                              used > 0 ? ", " : "", phrase);
 		}
-		KDRI_TRY(kdri_strdup(ctx, text, &r->titles[list[i].number]));
+		if (!r->titles[list[i].number]) /* those of a model stay */
+			KDRI_TRY(kdri_strdup(ctx, text, &r->titles[list[i].number]));
 	}
 done:
 	kdri_names_free(ctx, &phrases);

@@ -189,6 +189,10 @@ void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 kdr_status kdri_job_number(kdr_context *ctx, kdr_result *result);
 /* Labels become these numbers: the last step of a job, as labels are indices of clusters until then. */
 void kdri_job_use_numbers(kdr_result *result);
+/* Copies the titles of a model's clusters. To be called before kdri_job_words. */
+kdr_status kdri_job_take_titles(kdr_context *ctx, const kdr_result *from, kdr_result *to);
+/* What a cluster is called: its known class, else its title; NULL: it has none. Once labels are numbers. */
+const char *kdri_cluster_name(const kdr_result *result, const kdri_task_result *task, int64_t number);
 /* What is special about each cluster, by the features that distinguish it: after kdri_job_words. */
 kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *result);
 

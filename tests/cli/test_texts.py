@@ -119,7 +119,7 @@ class Texts(TextsTest):
     def test_names_data_sets_and_the_table_written_back(self):
         names = self.table()
         self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--text-column", "text", "--id-column", "nr", "--task-column", "where",
-                         "--write-table", "back.csv", "--save-model", "m.h5", "t.csv")
+                         "--write-table", "back.csv", "--write-columns", "label", "--save-model", "m.h5", "t.csv")
         tasks = {task["name"]: task for task in self.result("out/result.json")["tasks"]}
         self.assertEqual(tasks["a_b"]["ids"], names[1:32:2])
         self.assertEqual(tasks["c"]["ids"], names[0:32:2] + ["last"])

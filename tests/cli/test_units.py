@@ -102,7 +102,8 @@ class WriteTable(CliTest):
         """The file comes back with a cell more on each line and nothing else."""
         content = before + content
         self.write(name, content.encode(encoding))
-        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "-o", "out", "--force", "--write-table", "back.csv", *options, name)
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "-o", "out", "--force", "--write-table", "back.csv", "--write-columns", "label",
+                         *options, name)
         lines, labels = content.split(end), list(clusters() if labels is None else labels)
         out, at = [], 0
         for line in lines:
@@ -218,8 +219,35 @@ class WriteTable(CliTest):
         self.write("s.csv", "x,y,kind\n" + "".join(f"{i % 2 * 9 + i % 3},{i % 4},{'a < b & c' if i % 2 else 'no'}\n" for i in range(20)))
         self.run_kindred("transfer", "-q", "-m", "logreg", "--source", "s.csv", "--label-column", "kind", "--target", "t.xlsx", "-o", "out", "--write-table", "back.xlsx")
         rows = [[c.value for c in row] for row in openpyxl.load_workbook(self.path("back.xlsx")).active.iter_rows()]
-        self.assertEqual(rows[0], ["x", "y", "class"])
+        self.assertEqual(rows[0], ["x", "y", "class", "class_confidence", "class_second"])
+        self.assertTrue(all(0 < r[3] <= 1 and r[4] in ("a < b & c", "no") and r[4] != r[2] for r in rows[1:]))
         self.assertEqual([r[2] for r in rows[1:]], ["a < b & c" if i % 2 else "no" for i in range(20)])
+
+    def test_columns(self):
+        self.write("a.csv", self.table())
+        for last in ("", ";"):
+            self.write("l.csv", self.table(";", last=last))
+            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "-o", "out", "--force", "--save-model", "m.h5", "--write-table", "t.csv", "l.csv")
+            with open(self.path("t.csv"), newline="") as f:
+                rows = list(csv.DictReader(f, delimiter=";"))
+            task = self.result()["tasks"][0]
+            titles = {c["number"]: c["title"] for c in task["clusters"]}
+            self.assertEqual([int(r["cluster"]) for r in rows], task["labels"])
+            self.assertEqual([r["cluster_name"] for r in rows], [titles[label] for label in task["labels"]])
+            self.assertEqual([r["cluster_confidence"] for r in rows], [f"{c:.3f}" for c in task["confidence"]])
+            self.assertEqual([int(r["cluster_second"]) for r in rows], task["second"])
+        # A model remembers the names of its clusters, whatever the new samples are.
+        few = "\n".join(self.table(";").splitlines()[:4]) + "\n"
+        self.write("few.csv", few)
+        self.run_kindred("predict", "-q", "--model", "m.h5", "-o", "p.labels", "--write-table", "p.csv", "--write-columns", "name,label", "few.csv")
+        with open(self.path("p.csv"), newline="") as f:
+            found = list(csv.DictReader(f, delimiter=";"))
+        self.assertEqual(list(found[0])[-2:], ["cluster_name", "cluster"])
+        self.assertEqual([r["cluster_name"] for r in found], [titles[int(r["cluster"])] for r in found])
+        self.assertTrue(all(r["cluster_name"] for r in found))
+        for wrong, says in (("label,nam", "'nam' is not valid"), ("label,label", "twice"), ("", "empty")):
+            self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "no", "--write-table", "x.csv", "--write-columns", wrong, "a.csv", code=2, says=["--write-columns", says])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "no", "--write-columns", "label", "a.csv", code=2, says="--write-table")
 
     def test_refusals_come_before_the_work(self):
         self.write("a.csv", self.table())

@@ -146,10 +146,11 @@ typedef struct copier {
 	kdr_context *ctx;
 	kdri_output *out;
 	const kdri_dialect *dialect;
-	const char *title;
-	const char *const *cells;
-	int64_t rows, at; /* rows: data rows that have a cell; at: data rows written */
-	bool header;      /* still to come */
+	const char *const *titles; /* count */
+	int count;
+	const char *const *cells; /* rows x count */
+	int64_t rows, at;         /* rows: data rows that have a cell; at: data rows written */
+	bool header;              /* still to come */
 } copier;
 
 /* The byte of Windows-1252 that a character has; '?' for one that it lacks. */
@@ -215,9 +216,9 @@ static kdr_status put_cell(const copier *c, const char *text)
 }
 
 /* A title that none of the row's cells is: title, title_2, ... */
-static void free_title(const copier *c, const char *row, char *out, size_t room)
+static void free_title(const copier *c, const char *title, const char *row, char *out, size_t room)
 {
-	snprintf(out, room, "%s", c->title);
+	snprintf(out, room, "%s", title);
 	for (int number = 2;; number++) {
 		bool taken = false;
 		for (const char *p = row;; p++) {
@@ -231,7 +232,7 @@ static void free_title(const copier *c, const char *row, char *out, size_t room)
 		}
 		if (!taken)
 			return;
-		snprintf(out, room, "%s_%d", c->title, number);
+		snprintf(out, room, "%s_%d", title, number);
 	}
 }
 
@@ -263,18 +264,17 @@ static kdr_status copy_row(void *user, const char *p, const char *end, bool adde
 		body--;
 	const bool last = has_last_delimiter(c, p);
 	KDRI_DO(put_encoded(c, p, (size_t)(body - p)));
-	if (!last)
-		KDRI_DO(put_encoded(c, &delimiter, 1));
-	if (c->header) {
-		free_title(c, p, title, sizeof title);
-		KDRI_DO(put_cell(c, title));
-		c->header = false;
-	} else {
-		const char *text = c->at < c->rows ? c->cells[c->at] : NULL;
-		c->at++;
-		if (text)
-			KDRI_DO(put_cell(c, text));
+	for (int i = 0; i < c->count; i++) {
+		const char *text = !c->header && c->at < c->rows ? c->cells[c->at * c->count + i] : NULL;
+		if (c->header)
+			free_title(c, c->titles[i], p, title, sizeof title);
+		if (!last || i > 0)
+			KDRI_DO(put_encoded(c, &delimiter, 1));
+		if (c->header || text)
+			KDRI_DO(put_cell(c, c->header ? title : text));
 	}
+	c->at += !c->header;
+	c->header = false;
 	if (last)
 		KDRI_DO(put_encoded(c, &delimiter, 1));
 	return put_encoded(c, body, (size_t)(end - body) - added);
@@ -324,16 +324,17 @@ kdr_status kdri_csv_same_rows(kdr_context *ctx, const char *path, int64_t now, i
 	                 path, (long long)now, (long long)before);
 }
 
-kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                  const char *title, const char *const *cells, int64_t rows, const char *path,
-                                  bool force)
+kdr_status kdri_csv_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                   const char *const *titles, int count, const char *const *cells,
+                                   int64_t rows, const char *path, bool force)
 {
 	kdr_status st;
 	kdri_input *in = NULL;
 	kdri_window w = { 0 };
 	copier c = { .ctx = ctx,
 		     .dialect = dialect,
-		     .title = title,
+		     .titles = titles,
+		     .count = count,
 		     .cells = cells,
 		     .rows = rows,
 		     .header = dialect->header };

@@ -2,12 +2,13 @@
 #include "io/io.h"
 #include "io/workbook/xlsx.h"
 
-kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                   const char *title, const char *const *cells, int64_t rows,
-                                   const char *path, bool force)
+kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                    const char *const *titles, int count, const char *const *cells,
+                                    int64_t rows, const char *path, bool force)
 {
 	(void)dialect;
-	(void)title;
+	(void)titles;
+	(void)count;
 	(void)cells;
 	(void)rows;
 	(void)path;

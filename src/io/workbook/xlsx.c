@@ -361,8 +361,8 @@ static bool is_title(const sheet *s, const char *text)
 	return false;
 }
 
-kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *title,
-                                  kdri_xlsx_outline *out)
+kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *const *titles,
+                                  int count, kdri_xlsx_outline *out)
 {
 	kdr_status st;
 	sheet s = { .book = book, .sorted = true };
@@ -374,9 +374,11 @@ kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, 
 		if (i == 0 || s.cells[i].row != s.cells[i - 1].row)
 			out->rows[out->nrows++] = s.cells[i].row + 1;
 	out->columns = s.widest;
-	snprintf(out->title, sizeof out->title, "%s", title);
-	for (int number = 2; is_title(&s, out->title); number++)
-		snprintf(out->title, sizeof out->title, "%s_%d", title, number);
+	for (int i = 0; i < count && i < KDRI_XLSX_ADDED; i++) {
+		snprintf(out->titles[i], sizeof out->titles[i], "%s", titles[i]);
+		for (int number = 2; is_title(&s, out->titles[i]); number++)
+			snprintf(out->titles[i], sizeof out->titles[i], "%s_%d", titles[i], number);
+	}
 done:
 	KDRI_FREE(ctx, s.cells, s.text);
 	return st;

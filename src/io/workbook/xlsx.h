@@ -47,19 +47,20 @@ kdr_status kdri_xlsx_read_part(kdr_context *ctx, const kdri_xlsx_book *book, con
 
 /* xlsx.c: the rows of the sheet with a value, by their numbers from 1, and how many columns it has; a title that none of its
  * columns has: title, title_2, ... Free rows with kdri_free. */
+enum { KDRI_XLSX_ADDED = 8 }; /* most columns that can be appended */
 typedef struct kdri_xlsx_outline {
 	int32_t *rows;
 	int64_t nrows;
 	int32_t columns;
-	char title[64];
+	char titles[KDRI_XLSX_ADDED][64];
 } kdri_xlsx_outline;
-kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *title,
-                                  kdri_xlsx_outline *out);
-/* xlsx_copy.c: like kdri_csv_append_column, for a sheet of a workbook ("file.xlsx:Sheet2"); everything else in the
+kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *const *titles,
+                                  int count, kdri_xlsx_outline *out);
+/* xlsx_copy.c: like kdri_csv_append_columns, for a sheet of a workbook ("file.xlsx:Sheet2"); everything else in the
  * workbook is kept. */
-kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                   const char *title, const char *const *cells, int64_t rows,
-                                   const char *path, bool force);
+kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                    const char *const *titles, int count, const char *const *cells,
+                                    int64_t rows, const char *path, bool force);
 
 /* The date that an Excel number means, as "2024-02-29", with "T12:30:00" if it has a time; false: it is not a date. */
 bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room);

@@ -1,6 +1,6 @@
-/* Excel: a sheet with one more column. SPDX-License-Identifier: BSD-3-Clause
+/* Excel: a sheet with more columns. SPDX-License-Identifier: BSD-3-Clause
  *
- * All members of the archive are copied, so that formats, formulas and other sheets stay. In the sheet, a cell is
+ * All members of the archive are copied, so that formats, formulas and other sheets stay. In the sheet, cells are
  * inserted before the </row> of each row that has a value; its <dimension>, which is optional, is removed because it
  * would be wrong. */
 #include "io/workbook/xlsx.h"
@@ -54,19 +54,26 @@ static kdr_status add_cell(kdr_context *ctx, bytes *b, int32_t column, int32_t r
 
 typedef struct edit {
 	const kdri_xlsx_outline *outline;
-	const char *title; /* NULL: the sheet has no header */
-	const char *const *cells;
-	int64_t rows, done; /* of them; rows of the outline that have been written */
+	bool header; /* the sheet has one, which gets the titles of the outline */
+	int count;
+	const char *const *cells; /* rows x count */
+	int64_t rows, done;       /* of them; rows of the outline that have been written */
 } edit;
 
 static kdr_status add_row_cell(kdr_context *ctx, edit *e, int32_t row, bytes *out)
 {
-	const int64_t at = e->done - (e->title != NULL);
+	const int64_t at = e->done - e->header;
 	if (e->done >= e->outline->nrows || e->outline->rows[e->done] != row)
 		return KDR_OK; /* no cell of it has a value */
 	e->done++;
-	const char *text = at < 0 ? e->title : at < e->rows ? e->cells[at] : NULL;
-	return text ? add_cell(ctx, out, e->outline->columns, row, text) : KDR_OK;
+	for (int i = 0; i < e->count; i++) {
+		const char *text = at < 0         ? e->outline->titles[i]
+		                   : at < e->rows ? e->cells[at * e->count + i]
+		                                  : NULL;
+		if (text)
+			KDRI_DO(add_cell(ctx, out, e->outline->columns + i, row, text));
+	}
+	return KDR_OK;
 }
 
 /* The number of a row by its tag; the one after `before` if it has none. */
@@ -154,7 +161,7 @@ static kdr_status write_book(kdr_context *ctx, const kdri_xlsx_book *book, edit 
 		parts[i] = (kdri_zip_part){ members[i].data, (size_t)members[i].used };
 		list[i] = (kdri_zip_new){ kdri_zip_name(book->zip, i), &parts[i], 1 };
 	}
-	if (e->done != e->outline->nrows || e->outline->nrows - (e->title != NULL) != e->rows)
+	if (e->done != e->outline->nrows || e->outline->nrows - e->header != e->rows)
 		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED,
 		          "%s: sheet '%s' is stored in a way that cannot be copied; save it as CSV",
 		          book->path, book->title);
@@ -168,9 +175,9 @@ done:
 	return st;
 }
 
-kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                   const char *title, const char *const *cells, int64_t rows,
-                                   const char *path, bool force)
+kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                    const char *const *titles, int count, const char *const *cells,
+                                    int64_t rows, const char *path, bool force)
 {
 	kdr_status st;
 	kdri_xlsx_book book = { .zip = NULL };
@@ -178,9 +185,10 @@ kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kd
 	char *file = NULL, *member = NULL;
 	KDRI_TRY(kdri_split_member(ctx, input, &file, &member));
 	KDRI_TRY(kdri_xlsx_open(ctx, file, member, &book));
-	KDRI_TRY(kdri_xlsx_outline_read(ctx, &book, title, &outline));
+	KDRI_TRY(kdri_xlsx_outline_read(ctx, &book, titles, count, &outline));
 	edit e = { .outline = &outline,
-		   .title = dialect->header ? outline.title : NULL,
+		   .header = dialect->header,
+		   .count = KDRI_MIN(count, KDRI_XLSX_ADDED),
 		   .cells = cells,
 		   .rows = rows };
 	KDRI_TRY(write_book(ctx, &book, &e, path, force));
