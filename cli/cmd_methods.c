@@ -256,11 +256,12 @@ static int methods_run(cli_args *args)
 		kdri_unknown_method(id, NULL, text, sizeof text);
 		return cli_usage_error("%s", text);
 	}
-	if (cli_flag(args, "markdown") && !one)
+	const bool markdown = cli_flag(args, "markdown");
+	if (markdown && !one)
 		return cli_usage_error("--markdown needs the ID of a method; 'kindred methods' lists them");
-	if (cli_flag(args, "markdown") && cli_flag(args, "json"))
+	if (markdown && cli_flag(args, "json"))
 		return cli_usage_error("use --json or --markdown, not both");
-	if (cli_flag(args, "markdown")) {
+	if (markdown) {
 		print_markdown(one);
 	} else if (cli_flag(args, "json")) {
 		kdri_json j = { 0 };

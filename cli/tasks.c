@@ -341,8 +341,8 @@ static int read_views(kdr_context *ctx, const cli_args *args, const cli_list *li
 	int64_t count = 0;
 	int code = EXIT_DONE;
 	char *texts = cli_text_settings(args);
-	kdr_task_path *paths = calloc((size_t)files, sizeof *paths);
-	char **inside = calloc((size_t)files, sizeof *inside);
+	kdr_task_path *paths = calloc((size_t)files + 1, sizeof *paths);
+	char **inside = calloc((size_t)files + 1, sizeof *inside);
 	cli_reading(args, &reading);
 	reading.format = NULL;
 	reading.transpose = false;

@@ -5,11 +5,15 @@ import tempfile
 import unittest
 import warnings
 
-import anndata
 import numpy as np
 
 import kindred
 from common import PartsTest
+
+try:
+    import anndata
+except ImportError:
+    anndata = None
 
 
 class Labelling(PartsTest):
@@ -79,6 +83,7 @@ class Labelling(PartsTest):
 
 
 class NewClass(unittest.TestCase):
+    @unittest.skipUnless(anndata, "no anndata")
     def test_samples_of_a_class_that_the_source_does_not_have(self):
         rng = np.random.default_rng(5)
         means = np.array([[0, 0, 0], [2, 2, 0], [0, 9, 9.0]])

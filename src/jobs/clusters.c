@@ -310,7 +310,7 @@ kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *r)
 	KDRI_TRY(find_candidates(ctx, r, &phrases, &list, &count));
 	KDRI_TRY(keep_best(ctx, list, phrases.count, &count));
 	qsort(list, (size_t)count, sizeof *list, by_score);
-	for (int64_t i = 0, end; i < count; i = end) {
+	for (int64_t i = 0, end; phrases.names && i < count; i = end) {
 		char text[TITLE] = "";
 		size_t used = 0;
 		for (end = i; end < count && list[end].number == list[i].number; end++) {

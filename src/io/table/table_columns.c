@@ -394,16 +394,18 @@ static kdr_status quote_change(kdr_context *ctx, const kdri_changes *c, int64_t 
 	*q++ = '"';
 	for (const char *p = old; *p; p++) {
 		if (*p == KDRI_COLUMN_END) {
-			memcpy(q, "\":\"", 3);
-			q += 3;
+			*q++ = '"';
+			*q++ = ':';
+			*q++ = '"';
 			continue;
 		}
 		if (*p == '"')
 			*q++ = '"';
 		*q++ = *p;
 	}
-	memcpy(q, "\"=", 2);
-	memcpy(q + 2, c->to[i], strlen(c->to[i]) + 1);
+	*q++ = '"';
+	*q++ = '=';
+	memcpy(q, c->to[i], strlen(c->to[i]) + 1);
 	*out = text;
 	return KDR_OK;
 }
