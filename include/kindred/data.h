@@ -69,7 +69,7 @@ typedef struct kdr_left_out {
 KDR_API const kdr_left_out *kdr_data_left_out_at(const kdr_data *data, int64_t index);
 
 /* Returns the path of the CSV, TSV or Excel file that the data, or else their view (kdr_data_explain), were read from, whose rows
- * KDR_TABLE_INPUT can write with a column of labels. NULL: there is none. Cost: O(1). */
+ * kdr_result_write_input can write with more columns. NULL: there is none. Cost: O(1). */
 KDR_API const char *kdr_data_table(const kdr_data *data);
 /* For data that are part of a file (kdr_read_options.parts, kdr_data_rows): the row of the file, from 0, that each row came
  * from, and the number of rows in the file. NULL if the data are all rows of a file. `file_rows` may be NULL. */

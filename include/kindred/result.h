@@ -142,8 +142,6 @@ typedef enum kdr_table {
 	KDR_TABLE_FEATURES,
 	/* An array of the result as .npy. */
 	KDR_TABLE_ARRAY,
-	/* The CSV, TSV or Excel file that a data set was read from, as it is, with columns of the result at the end (kdr_result_write_input). */
-	KDR_TABLE_INPUT,
 	/* CSV, one line per sample of a target that a person should label next (option ask of auto): row (from 1), id, class (empty, to be
 	 * filled in), suggested, second, margin, confidence, target_cluster, and what the person needs: the text, the columns of the file, or
 	 * the strongest features. */
@@ -154,9 +152,9 @@ typedef enum kdr_table {
 KDR_API kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kdr_table table,
                                           int64_t index, const char *path, bool force);
 
-/* Writes the CSV, TSV or Excel file that a data set was read from, as it is, with more columns at the end: `columns` is a list of label, name,
- * confidence, second and may_be_new, such as "label,name"; NULL: those that the result has. `result` NULL only checks this list. Cells are empty for rows that were skipped. If
- * the file was split into data sets, all of them are used. Cost: O(size of the file) time, O(rows) memory. */
+/* Writes the CSV, TSV or Excel file that a data set was read from, as it is, with more columns at the end: `columns` is a list of label,
+ * name, confidence, second and may_be_new, such as "label,name"; NULL: those that the result has. `result` NULL only checks this list.
+ * Cells are empty for rows that were skipped. If the file was split into data sets, all of them are used. Cost: O(size of the file) time, O(rows) memory. */
 KDR_API kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *result, int64_t index,
                                           const char *columns, const char *path, bool force);
 /* Writes the AnnData file `input` to `path` with the results of its rows: obs["kindred"], the label, obs["kindred_confidence"],

@@ -452,12 +452,12 @@ static kdr_status parse_columns(kdr_context *ctx, const char *list, int wanted[W
 		if (c == WRITE_ALL || twice)
 			return kdri_fail(
 			        ctx, KDR_ERR_OPTION,
-			        "--write-columns: '%.*s' %s; use a list of label, name, confidence, second and may_be_new",
+			        "columns to write: '%.*s' %s; use a list of label, name, confidence, second and may_be_new",
 			        (int)KDRI_MIN(n, 60), p, twice ? "occurs twice" : "is not valid");
 		wanted[(*count)++] = c;
 		p += n + (p[n] == ',');
 	}
-	return *count > 0 ? KDR_OK : kdri_fail(ctx, KDR_ERR_OPTION, "--write-columns: the list is empty");
+	return *count > 0 ? KDR_OK : kdri_fail(ctx, KDR_ERR_OPTION, "columns to write: the list is empty");
 }
 
 /* Those of the result that are worth a column. */
@@ -573,13 +573,12 @@ kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kd
 		[KDR_TABLE_PROBABILITIES] = { "a data set with probabilities", fill_probabilities },
 		[KDR_TABLE_FEATURES] = { "a result", fill_features },
 		[KDR_TABLE_ARRAY] = { "an array of the result", fill_array },
-		[KDR_TABLE_INPUT] = { "a data set with labels", NULL },
 		[KDR_TABLE_ASK] = { "a data set with samples to label next", fill_ask },
 	};
 	if ((int)what < 0 || what > KDR_TABLE_ASK)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "table %d is not one of kdr_table", (int)what);
 	bool has = ctx && result && path;
-	if (what == KDR_TABLE_LABELS || what == KDR_TABLE_SAMPLES || what == KDR_TABLE_INPUT)
+	if (what == KDR_TABLE_LABELS || what == KDR_TABLE_SAMPLES)
 		has = has && kdr_result_labels(result, index, NULL);
 	else if (what == KDR_TABLE_PROBABILITIES)
 		has = has && kdr_result_probabilities(result, index, NULL);
@@ -591,8 +590,6 @@ kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kd
 	if (!has)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_write_table: %s and a path are needed",
 		                 tables[what].needs);
-	if (what == KDR_TABLE_INPUT)
-		return kdr_result_write_input(ctx, result, index, NULL, path, force);
 	if (what == KDR_TABLE_PROBABILITIES && kdri_ends_with(path, ".npy"))
 		return tables_write_table(ctx, result, index, path, force, fill_shares);
 	return tables_write_table(ctx, result, index, path, force, tables[what].fill);

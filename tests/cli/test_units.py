@@ -246,7 +246,7 @@ class WriteTable(CliTest):
         self.assertEqual([r["cluster_name"] for r in found], [titles[int(r["cluster"])] for r in found])
         self.assertTrue(all(r["cluster_name"] for r in found))
         for wrong, says in (("label,nam", "'nam' is not valid"), ("label,label", "twice"), ("", "empty")):
-            self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "no", "--write-table", "x.csv", "--write-columns", wrong, "a.csv", code=2, says=["--write-columns", says])
+            self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "no", "--write-table", "x.csv", "--write-columns", wrong, "a.csv", code=2, says=["columns to write", says])
         self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "no", "--write-columns", "label", "a.csv", code=2, says="--write-table")
 
     def test_refusals_come_before_the_work(self):

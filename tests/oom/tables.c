@@ -90,7 +90,7 @@ static kdr_status modelled(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, tasks, count, &o, &r);
 	if (st == KDR_OK)
-		st = kdr_result_write_table(ctx, r, KDR_TABLE_INPUT, 0, file("back.csv"), true);
+		st = kdr_result_write_input(ctx, r, 0, NULL, file("back.csv"), true);
 	if (st == KDR_OK)
 		st = kdr_model_new(ctx, r, &model);
 	reading = (kdr_read_options){ .size = sizeof(kdr_read_options), .task_column = "stadt" };
@@ -142,7 +142,7 @@ static kdr_status texts(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, tasks, count, &o, &r);
 	if (st == KDR_OK)
-		st = kdr_result_write_table(ctx, r, KDR_TABLE_INPUT, 0, file("back.csv"), true);
+		st = kdr_result_write_input(ctx, r, 0, NULL, file("back.csv"), true);
 	kdr_result_free(r);
 	for (int64_t i = 0; tasks && i < count; i++)
 		kdr_data_free(tasks[i]);
