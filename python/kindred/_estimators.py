@@ -853,7 +853,7 @@ def _document(entry):
     lines += ["", "Attributes", "----------"]
     attributes = (_CLUSTERED if clusters else _LABELLED) + _SHARED
     if _centres(entry) is not None:
-        attributes = attributes + [("cluster_centers_", _FORM, "Centres of the clusters, after preprocessing."),
+        attributes = attributes + [("cluster_centers_", _FORM, "Centres of the clusters, after preprocessing. ``result_.numbers(task)`` has the label of each row."),
                                    ("inertia_", "float", "Sum of squared distances to the nearest centres, if the method computes it.")]
     if "predict" in entry["flags"]:
         attributes = attributes + [("predict_agreement_", "dict of float",

@@ -149,6 +149,24 @@ class Result:
         """
         return lib.kdr_result_k(self._result, self.index(task))
 
+    def numbers(self, task=0):
+        """Return the number of each cluster of a data set, by which `labels` and `second` name it.
+
+        Equal numbers mean the same cluster in all data sets. Rows of arrays with one row per cluster, such as centres, and the rows and
+        columns of `correspondence` are in the order of this list: ``centres[numbers == label]`` is the centre of a label.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array
+            One number per cluster.
+        """
+        index = self.index(task)
+        return np.array([lib.kdr_result_number(self._result, index, c) for c in range(self.k(index))], np.int64)
+
     @property
     def objective(self):
         """The value of the objective after each iteration."""
@@ -525,6 +543,28 @@ class Result:
         session = Session()
         session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_SAMPLES, self.index(task), chars(path),
                                                  force))
+
+    def save_table(self, path, task=0, columns=None, force=False):
+        """Write a copy of the CSV, TSV or Excel file that a data set was read from, with more columns: the label, and the name of the
+        cluster, the confidence, the second-best label and may_be_new, if the result has them.
+
+        Parameters
+        ----------
+        path : path
+            The file to write. An Excel file stays one.
+        <task>
+        columns : list of str, optional
+            Columns to add, of ``"label"``, ``"name"``, ``"confidence"``, ``"second"`` and ``"may_be_new"``.
+        force : bool, default=False
+            Replace an existing file.
+
+        Raises
+        ------
+        UnsupportedError
+            If the data set was not read from a table (:func:`read`).
+        """
+        session, wanted = Session(), ffi.NULL if columns is None else chars(columns if isinstance(columns, str) else ",".join(columns))
+        session.check(lib.kdr_result_write_input(session.ctx, self._result, self.index(task), wanted, chars(path), force))
 
     def unlike_source(self, task=-1):
         """Return how little each sample of a target resembles the source.

@@ -67,6 +67,10 @@ class Attributes(PartsTest):
         self.assertEqual(quiet(kindred.KMeans(n_clusters=[3, 2]).fit, [self.x, self.z]).n_clusters_, [3, 2])
         each = quiet(kindred.KMeans(n_clusters={"b": 2, "a": 3}).fit, {"a": self.x, "b": self.z})
         self.assertEqual((each.n_clusters_, set(each.labels_["b"])), ({"a": 3, "b": 2}, {3, 4}))  # k-means matches none of them
+        np.testing.assert_array_equal(each.result_.numbers("b"), [3, 4])
+        numbers = each.result_.numbers("b")
+        distances = np.linalg.norm(self.z[:, None] - each.cluster_centers_["b"][None], axis=2)  # labels are those of the nearest centres
+        np.testing.assert_array_equal(numbers[distances.argmin(axis=1)], each.labels_["b"])
         for k in (0, -1, "three", 2.5, True, [3, 0], {"a": 3}, {"a": 3, "c": 2}, [3]):
             with self.assertRaisesRegex(ValueError, "^n_clusters[: ]"):
                 kindred.KMeans(n_clusters=k).fit({"a": self.x, "b": self.z})

@@ -99,6 +99,22 @@ class Files(PartsTest):
         with self.assertRaisesRegex(ValueError, "report_features: '-1' is not valid; use a whole number from 0"):
             kindred.cluster(x, 3, "kmeans", report_features=-1)
 
+    def test_save_table_gives_the_table_back(self):
+        with open(self.path("t.csv"), "w") as f:
+            f.write("name;x;y\n" + "".join(f"p{i};{i % 2 * 9 + i * .01};{i % 2 * 5 - i * .02}\n" for i in range(30)))
+        result = kindred.cluster(kindred.read(self.path("t.csv"), id_column="name"), 2, "kmeans")
+        result.save_table(self.path("out.csv"))
+        with open(self.path("out.csv")) as f:
+            lines = f.read().splitlines()
+        self.assertEqual(lines[0], "name;x;y;cluster;cluster_name;cluster_confidence;cluster_second")
+        self.assertEqual([line.split(";")[3] for line in lines[1:]], [str(label) for label in result.labels()])
+        self.assertRaises(FileExistsError, result.save_table, self.path("out.csv"))
+        result.save_table(self.path("out.csv"), columns=["second", "label"], force=True)
+        with open(self.path("out.csv")) as f:
+            self.assertEqual(f.readline(), "name;x;y;cluster_second;cluster\n")
+        self.assertRaisesRegex(ValueError, "'labels' is not valid; use a list of label, name", result.save_table, self.path("b.csv"), columns="labels")
+        self.assertRaisesRegex(ValueError, "was not read from a CSV", kindred.cluster(np.eye(4), 2, "kmeans").save_table, self.path("b.csv"))
+
     def test_write_h5ad_gives_the_file_back_with_what_was_found(self):
         import h5py
         with open(self.path("all.csv"), "w") as f:

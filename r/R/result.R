@@ -14,6 +14,9 @@
 #'     for each data set: clusters from 0 or classes, the confidence of each label
 #'     from 0 to 1, the second-best label, the names of the samples, and the rows of
 #'     the table that they come from}
+#'   \item{`numbers`}{list with the number of each cluster of each data set, by which
+#'     `labels` name it: rows of arrays with one row per cluster ([kd_array()]) are in
+#'     this order. Equal numbers mean the same cluster in all data sets}
 #'   \item{`k`, `k_from`, `k_evidence`}{number of clusters of each data set; whether it is
 #'     `"given"`, `"estimated"`, `"suggested"` (of a range) or `"chosen"` (by [kd_cut()]); and
 #'     what supports an estimate}
@@ -80,7 +83,7 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     command = command, method = found$method, datasets = names, single = single, from = from, classes = if (known) classes,
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
     second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
-    k = vapply(tasks, `[[`, 0L, "k"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
+    k = vapply(tasks, `[[`, 0L, "k"), numbers = pick("numbers"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
     advice = lapply(pick("advice"), in_r), sharing = pick("sharing"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
@@ -316,6 +319,33 @@ kd_json <- function(fit, path = NULL, force = FALSE) {
   invisible(path)
 }
 
+#' Write the labels into a copy of the table that was read
+#'
+#' @param fit A result of [kd_cluster()] or [kd_transfer()] on data that [kd_read()] read
+#'   from a CSV, TSV or Excel file.
+#' @param path The file to write. An Excel file stays one.
+#' @param dataset Name of the data set, if there are several.
+#' @param columns Columns to add, of `"label"`, `"name"`, `"confidence"`, `"second"` and
+#'   `"may_be_new"`; `NULL` adds those that the result has.
+#' @param force Replace an existing file.
+#' @return `path`, invisibly.
+#' @examples
+#' table <- tempfile(fileext = ".csv")
+#' write.csv(data.frame(age = c(21, 22, 61, 62), income = c(10, 11, 40, 41)), table, row.names = FALSE)
+#' fit <- kd_cluster(kd_read(table), k = 2, method = "kmeans", map = FALSE)
+#' read.csv(kd_save_table(fit, tempfile(fileext = ".csv"), columns = "label"))
+#' @export
+kd_save_table <- function(fit, path, dataset = NULL, columns = NULL, force = FALSE) {
+  check_fit(fit)
+  if (is.null(dataset)) dataset <- fit$datasets[1]
+  task <- match(dataset, fit$all_datasets) - 1L
+  if (length(task) != 1 || is.na(task)) kd_stop("there is no data set ", shown(dataset), ": the data sets are ", paste(fit$all_datasets, collapse = ", "))
+  session <- session_open()
+  on.exit(session_close(session))
+  call_c(session, C_result_input, alive(fit), task, if (!is.null(columns)) paste(columns, collapse = ","), path.expand(path), flag(force, "force"))
+  invisible(path)
+}
+
 #' Write the report of a result: one HTML page
 #'
 #' @param fit A result of [kd_cluster()] or [kd_transfer()], or the path of a
@@ -360,7 +390,8 @@ kd_cut <- function(fit, k) {
   if (is.null(fit$level_details)) kd_stop("the fit has one number of clusters: use a range such as k = 3:8 in kd_cluster()")
   level <- if (is.numeric(k) && length(k) == 1) fit$level_details[[as.character(k)]]
   if (is.null(level)) kd_stop("k is ", shown(k), ": the fit has ", paste(names(fit$level_details), collapse = ", "), " clusters")
-  fit[c("labels", "confidence", "second")] <- level[c("labels", "confidence", "second")]
+  same <- c("labels", "confidence", "second", "numbers")
+  fit[same] <- level[same]
   fit$k <- unname(level$k)
   fit$k_from <- "chosen"
   fit$k_evidence <- character()

@@ -365,6 +365,15 @@ SEXP kd_result_ask(SEXP session, SEXP result, SEXP task, SEXP path, SEXP force)
 	return R_NilValue;
 }
 
+/* The file that a data set was read from, with more columns; `columns` may be NULL. */
+SEXP kd_result_input(SEXP session, SEXP result, SEXP task, SEXP columns, SEXP path, SEXP force)
+{
+	kd_session *s = kd_session_of(session);
+	kd_ok(s, kdr_result_write_input(s->ctx, kd_result_of(result), Rf_asInteger(task), kd_text(columns),
+	                                kd_text(path), Rf_asLogical(force) == TRUE));
+	return R_NilValue;
+}
+
 SEXP kd_apply_edits(SEXP session, SEXP result, SEXP edits, SEXP folder, SEXP how, SEXP force)
 {
 	kd_session *s = kd_session_of(session);

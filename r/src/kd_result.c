@@ -156,11 +156,20 @@ static SEXP sharing_of(const kdr_result *r, int64_t t)
 	return out;
 }
 
+static SEXP numbers_of(const kdr_result *r, int64_t t)
+{
+	const int64_t k = kdr_result_k(r, t);
+	SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)k);
+	for (int64_t c = 0; c < k; c++)
+		INTEGER(out)[c] = (int)kdr_result_number(r, t, c);
+	return out;
+}
+
 static SEXP task_of(const kdr_result *r, int64_t t)
 {
-	static const char *const names[] = { "name",          "dim",     "k",      "labels", "ids",
-		                             "confidence",    "from",    "second", "advice", "map",
-		                             "probabilities", "sharing", NULL };
+	static const char *const names[] = { "name",          "dim",     "k",       "labels", "ids",
+		                             "confidence",    "from",    "second",  "advice", "map",
+		                             "probabilities", "sharing", "numbers", NULL };
 	int64_t n = 0, classes = 0, lines = 0;
 	const char *from = NULL;
 	SEXP out = PROTECT(kd_list(names));
@@ -190,6 +199,7 @@ static SEXP task_of(const kdr_result *r, int64_t t)
 	const double *p = kdr_result_probabilities(r, t, &classes);
 	SET_VECTOR_ELT(out, 10, kd_matrix(p, n, classes));
 	SET_VECTOR_ELT(out, 11, sharing_of(r, t));
+	SET_VECTOR_ELT(out, 12, numbers_of(r, t));
 	UNPROTECT(1);
 	return out;
 }
@@ -215,7 +225,7 @@ static SEXP arrays_of(const kdr_result *r)
 /* The labels of each level, if several numbers of clusters were fitted. */
 static SEXP levels_of(const kdr_result *r, int64_t ntasks)
 {
-	static const char *const names[] = { "k", "labels", "confidence", "second", NULL };
+	static const char *const names[] = { "k", "labels", "confidence", "second", "numbers", NULL };
 	int64_t count = 0;
 	while (kdr_result_level_at(r, count))
 		count++;
@@ -227,7 +237,7 @@ static SEXP levels_of(const kdr_result *r, int64_t ntasks)
 		SEXP one = PROTECT(kd_list(names));
 		SEXP k = Rf_allocVector(INTSXP, (R_xlen_t)ntasks);
 		SET_VECTOR_ELT(one, 0, k);
-		for (int field = 1; field < 4; field++)
+		for (int field = 1; field < 5; field++)
 			SET_VECTOR_ELT(one, field, Rf_allocVector(VECSXP, (R_xlen_t)ntasks));
 		for (int64_t t = 0; t < ntasks; t++) {
 			int64_t n = 0;
@@ -238,6 +248,7 @@ static SEXP levels_of(const kdr_result *r, int64_t ntasks)
 			               kd_doubles(kdr_result_confidence(level, t, NULL), n));
 			SET_VECTOR_ELT(VECTOR_ELT(one, 3), (R_xlen_t)t,
 			               kd_integers(kdr_result_second(level, t), n));
+			SET_VECTOR_ELT(VECTOR_ELT(one, 4), (R_xlen_t)t, numbers_of(level, t));
 		}
 		SET_VECTOR_ELT(out, (R_xlen_t)i, one);
 		UNPROTECT(1);
