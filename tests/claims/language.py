@@ -11,7 +11,7 @@ Without a PATH, the complete project is checked. A PATH is a file or folder belo
   A line may opt out with a reason: <!-- language: reason --> in Markdown, /* language: reason */ in C and JavaScript,
   # language: reason in Python. In Markdown the comment may also be on the line above, for tables.
 - Lengths, in README.md, CONTRIBUTING.md and docs/*.md: the median sentence has at most 18 words and no paragraph has more
-  than 90. Pages of REFERENCE are exempt. README.md and CHANGELOG.md have a limit in lines (MOST_LINES). --lengths prints the figures of each file.
+  than 90. Pages of REFERENCE are exempt. No page of docs/*.md has more than 900 words of text, without code, tables and headings, except those of LONG. README.md and CHANGELOG.md have a limit in lines (MOST_LINES). --lengths prints the figures of each file.
 """
 import ast
 import pathlib
@@ -20,7 +20,7 @@ import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MEDIAN_WORDS, PARAGRAPH_WORDS = 18, 90
+MEDIAN_WORDS, PARAGRAPH_WORDS, PAGE_WORDS = 18, 90, 900
 MOST_LINES = {"README.md": 130, "CHANGELOG.md": 115}
 
 # Pages that are looked up rather than read: their sentences are entries of tables and lists.
@@ -31,6 +31,9 @@ REFERENCE = {
     "docs/dependencies.md": "one entry per library",
     "docs/reproduction.md": "the papers' tables with a comment on each",
 }
+
+# Pages that may have more than PAGE_WORDS.
+LONG = {"docs/benchmarks.md": "the protocol of each table"}
 
 # Files whose strings are data.
 DATA = {"src/text/languages.c": "stop words"}
@@ -298,6 +301,11 @@ def main():
         if lines > MOST_LINES.get(name, lines):
             wrong += 1
             print("%s: %d lines, at most %d are allowed" % (name, lines, MOST_LINES[name]))
+        if path.parent == ROOT / "docs" and path.suffix == ".md" and name not in LONG:
+            total = sum(words for _, words in lengths(path)[1])
+            if total > PAGE_WORDS:
+                wrong += 1
+                print("%s: %d words of text, at most %d are allowed" % (name, total, PAGE_WORDS))
         if has_lengths(path):
             median, sizes = lengths(path)
             if "--lengths" in sys.argv:
