@@ -391,6 +391,10 @@ void cli_write_back_print(const cli_args *args, const cli_tasks *tasks, int64_t 
 /* --- the summary: summary.c and clusters.c ---------------------------------------------------------- */
 
 void cli_summary(FILE *out, const cli_run *run);
+/* The number of characters of a text. */
+int cli_width(const char *text);
+/* Prints at most `most` characters of a text, padded to `width` of them (negative: on the left). Returns how many were printed. */
+int cli_put_cell(FILE *out, int width, int most, const char *text);
 /* Members of an object of result.json: NULL, NAN or 0 if there is none. */
 const char *cli_text_at(const kdri_json_value *object, const char *key);
 double cli_number_at(const kdri_json_value *object, const char *key);

@@ -11,6 +11,7 @@
  * that both belong together and, if features have names, the distinguishing features of both. */
 #include "cli.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,11 +140,11 @@ typedef struct line {
 /* Prints a part of a list, on the next line if it does not fit; not on a third one. */
 static void put_part(line *l, const char *separator, const char *part)
 {
-	const int length = (int)(strlen(separator) + strlen(part));
+	const int length = cli_width(separator) + cli_width(part);
 	if (l->used + length > WIDTH - 1 && l->used > l->indent) {
 		if (l->lines++ == 0)
 			fprintf(l->out, "%s\n%*s%s", separator[0] ? "," : "", l->indent, "", part);
-		l->used = l->lines == 1 ? l->indent + (int)strlen(part) : WIDTH;
+		l->used = l->lines == 1 ? l->indent + cli_width(part) : WIDTH;
 		return;
 	}
 	fprintf(l->out, "%s%s", separator, part);
@@ -270,11 +271,11 @@ static void put_entry(FILE *out, const cli_run *run, const columns *c, const ent
 	int64_t largest = e->first, sum = 0, ntasks = kdr_result_ntasks(r);
 	line l = { .out = out };
 	if (class)
-		l.used = fprintf(out, "%-*.*s", c->name, NAMED, class);
+		l.used = cli_put_cell(out, c->name, NAMED, class);
 	else
 		l.used = fprintf(out, "%*lld%s", 7, (long long)e->z, c->name > 7 ? " " : "");
 	if (!class && c->name > 8)
-		l.used += fprintf(out, "%-*.*s", c->name - 8, NAMED, name ? name : "");
+		l.used += cli_put_cell(out, c->name - 8, NAMED, name ? name : "");
 	for (int64_t t = 0; t < ntasks; t++) {
 		if (!kdr_result_labels(r, t, NULL))
 			continue;
@@ -346,13 +347,13 @@ void cli_clusters(FILE *out, const cli_run *run)
 		for (int64_t z = 0; z < kdri_json_count(clusters); z++) {
 			const kdri_json_value *own = kdri_json_at(clusters, z);
 			const char *class = cli_text_at(own, "class"), *name = cli_text_at(own, "name");
-			const int length = class ? (int)strlen(class) : name ? 8 + (int)strlen(name) : 0;
+			const int length = class ? cli_width(class) : name ? 8 + cli_width(name) : 0;
 			const int digits = snprintf(NULL, 0, "%lld", size_at(run, t, z));
 			c.name = length > c.name ? length : c.name;
 			if (size && digits > size[t])
 				size[t] = digits;
 		}
-		const int name = (int)strlen(kdr_result_task_name(r, t));
+		const int name = cli_width(kdr_result_task_name(r, t));
 		if (size && kdr_result_labels(r, t, NULL))
 			total += 2 + (size[t] = name > size[t] ? name : size[t]);
 	}
@@ -361,8 +362,10 @@ void cli_clusters(FILE *out, const cli_run *run)
 	if (any) {
 		fprintf(out, "\n%-*s", c.name, cli_has_classes(r) ? "class" : "cluster");
 		for (int64_t t = 0; t < ntasks && c.size; t++)
-			if (kdr_result_labels(r, t, NULL))
-				fprintf(out, "  %*s", c.size[t], kdr_result_task_name(r, t));
+			if (kdr_result_labels(r, t, NULL)) {
+				fputs("  ", out);
+				cli_put_cell(out, -c.size[t], INT_MAX, kdr_result_task_name(r, t));
+			}
 		fprintf(out, c.size ? "\n" : "  %9s\n", "samples");
 		print_entries(out, run, &c);
 	}

@@ -1,6 +1,7 @@
 /* Prints the summary of a job. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,11 +143,31 @@ static void print_number(FILE *out, int width, int digits, double value)
 		fprintf(out, "  %*s", width, "-");
 }
 
+int cli_width(const char *text)
+{
+	int count = 0;
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xc0) != 0x80;
+	return count;
+}
+
+int cli_put_cell(FILE *out, int width, int most, const char *text)
+{
+	int count = 0;
+	const char *end = text;
+	for (; *end && (count < most || ((unsigned char)*end & 0xc0) == 0x80); end++)
+		count += ((unsigned char)*end & 0xc0) != 0x80;
+	const int room = abs(width) > count ? abs(width) - count : 0;
+	fprintf(out, "%*s%.*s%*s", width < 0 ? room : 0, "", (int)(end - text), text, width < 0 ? 0 : room,
+	        "");
+	return count + room;
+}
+
 /* The width of a column for names of data sets, at least `widest`. */
 static int name_width(const kdr_result *r, int widest)
 {
 	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
-		int length = (int)strlen(kdr_result_task_name(r, t));
+		int length = cli_width(kdr_result_task_name(r, t));
 		widest = length > widest ? length : widest;
 	}
 	return widest;
@@ -210,8 +231,8 @@ static void print_table(FILE *out, const cli_run *run)
 	fprintf(out, moved ? "  compared with alone\n" : "\n");
 	for (int64_t i = 0; i < ntasks; i++) {
 		const kdri_json_value *s = kdri_json_get(cli_about_task(run, i), "metrics");
-		fprintf(out, "%-*s  %9lld", widest, kdr_result_task_name(r, i),
-		        (long long)kdr_result_task_shape(r, i).rows);
+		cli_put_cell(out, widest, INT_MAX, kdr_result_task_name(r, i));
+		fprintf(out, "  %9lld", (long long)kdr_result_task_shape(r, i).rows);
 		if (confident)
 			print_number(out, 10, 2, confidence_of(run, i));
 		if (kdri_json_count(s) > 0)
@@ -278,26 +299,41 @@ static void print_relatedness(FILE *out, const cli_run *run)
 	fprintf(out,
 	        "\nrelatedness: how much each data set (row) uses each other one (column); its own weight is 1\n%-*s",
 	        widest, "");
-	for (int64_t s = 0; s < count; s++)
-		fprintf(out, "  %*s", widest, kdr_result_task_name(r, s));
+	for (int64_t s = 0; s < count; s++) {
+		fputs("  ", out);
+		cli_put_cell(out, -widest, INT_MAX, kdr_result_task_name(r, s));
+	}
 	fputc('\n', out);
 	for (int64_t t = 0; t < count; t++) {
-		fprintf(out, "%-*s", widest, kdr_result_task_name(r, t));
+		cli_put_cell(out, widest, INT_MAX, kdr_result_task_name(r, t));
 		for (int64_t s = 0; s < count; s++)
 			fprintf(out, "  %*.2f", widest, matrix[t * count + s]);
 		fputc('\n', out);
 	}
 }
 
+/* Whether the text is the reason for k, which print_attention has printed. */
+static bool is_reason_for_k(const cli_run *run, int64_t task, const char *text)
+{
+	const char *own = kdri_json_text(about_field(run, task, "k_evidence"), NULL),
+	           *all = kdri_json_text(about_field(run, -1, "k_evidence"), NULL);
+	return (own && strcmp(own, text) == 0) || (all && strcmp(all, text) == 0);
+}
+
 /* -v: the advice for each task. */
 static void print_advice(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
+	bool begun = false;
 	print_relatedness(out, run);
 	for (int64_t i = 0; i < kdr_result_ntasks(r); i++) {
 		const char *text;
-		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++)
-			fprintf(out, "%s%s%s\n", i == 0 && a == 0 ? "\n" : "", a > 0 ? "  " : "", text);
+		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++) {
+			if (is_reason_for_k(run, i, text))
+				continue;
+			fprintf(out, "%s%s%s\n", begun ? "" : "\n", a > 0 ? "  " : "", text);
+			begun = true;
+		}
 	}
 }
 
@@ -540,7 +576,7 @@ static void print_bridges(FILE *out, const cli_run *run)
 	if (count == 0)
 		return;
 	for (int64_t k = 0; k < count; k++) {
-		int length = (int)strlen(cli_text_at(kdri_json_at(list, k), "name"));
+		int length = cli_width(cli_text_at(kdri_json_at(list, k), "name"));
 		widest = length > widest ? length : widest;
 		scored = scored || isfinite(cli_number_at(kdri_json_at(list, k), "acc"));
 	}
@@ -554,9 +590,9 @@ static void print_bridges(FILE *out, const cli_run *run)
 	fprintf(out, scored ? "  %6s\n" : "\n", "acc");
 	for (int64_t k = 0; k < count; k++) {
 		const kdri_json_value *b = kdri_json_at(list, k);
-		fprintf(out, "%-*s  %10.3f  %17.3f  %17.3f", widest, cli_text_at(b, "name"),
-		        cli_number_at(b, "complexity_bridge"), cli_number_at(b, "a_source_bridge"),
-		        cli_number_at(b, "a_bridge_target"));
+		cli_put_cell(out, widest, INT_MAX, cli_text_at(b, "name"));
+		fprintf(out, "  %10.3f  %17.3f  %17.3f", cli_number_at(b, "complexity_bridge"),
+		        cli_number_at(b, "a_source_bridge"), cli_number_at(b, "a_bridge_target"));
 		if (trained)
 			fprintf(out, "  %11.3f", cli_number_at(b, "probability"));
 		else
@@ -574,9 +610,11 @@ static void print_verdicts(FILE *out, const cli_run *run)
 	enum { MOST = 4 };
 	const kdr_result *r = run->result;
 	const bool one = kdr_result_ntasks(r) == 1;
-	for (int64_t t = 0, said = 0; t < kdr_result_ntasks(r) && (one || cli_has_classes(r)); t++)
-		if (kdr_result_labels(r, t, NULL) && kdr_result_advice(r, t, 0) && said++ < MOST)
-			fprintf(out, "%s%s\n", said == 1 ? "\n" : "", kdr_result_advice(r, t, 0));
+	for (int64_t t = 0, said = 0; t < kdr_result_ntasks(r) && (one || cli_has_classes(r)); t++) {
+		const char *verdict = kdr_result_labels(r, t, NULL) ? kdr_result_advice(r, t, 0) : NULL;
+		if (verdict && !is_reason_for_k(run, t, verdict) && said++ < MOST)
+			fprintf(out, "%s%s\n", said == 1 ? "\n" : "", verdict);
+	}
 }
 
 void cli_summary(FILE *out, const cli_run *run)

@@ -124,6 +124,19 @@ class Clusters(CliTest):
         self.assertTrue(any("plan: basic" in t and "age low" in t for t in titles), titles)
         self.assertTrue(any("plan: pro" in t and "age high" in t for t in titles), titles)
 
+    def test_columns_of_names_with_umlauts_are_aligned(self):
+        self.write("r.csv", "x,y,class\n" + "".join(f"{i % 2 * 10 + i % 3},{i % 2 * 9 + i % 4},{('Möbelhäuser', 'x' * 19 + 'äöü')[i % 2]}\n" for i in range(20)))
+        printed = self.run_kindred("cluster", "-k", 2, "-o", "out", "--known-column", "class", "Übergröße=r.csv", "plain-name=r.csv").stdout
+        lines = printed.splitlines()
+        first = next(i for i, line in enumerate(lines) if line.startswith("data set"))
+        for line in lines[first + 1:first + 3]:
+            self.assertTrue(line[:lines[first].index("samples") + len("samples")].endswith(" 20"), printed)
+        first = next(i for i, line in enumerate(lines) if line.startswith("cluster "))
+        for name in ("Übergröße", "plain-name"):
+            self.assertTrue(lines[first + 1][:lines[first].index(name) + len(name)].endswith(" 10"), printed)
+        self.assertIn("x" * 19 + "ä  ", printed)  # cut after a character
+        self.assertNotIn("\\x", printed)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -127,6 +127,16 @@ class Known(CliTest):
         self.assertEqual(self.result()["tasks"][0]["k"], 3)
         self.assertIn("known classes", self.result()["method_fields"]["k_evidence"])
 
+    def test_the_reason_for_k_is_printed_once(self):
+        table(self.path("s.csv"), 4, 0, n=90, categories=True)
+        self.known("s.known", [1, 40, 70], ["low"] * 30 + ["mid"] * 30 + ["high"] * 30)
+        self.known("a.known", [3, 25, 47])
+        for known, files, reasons in (("s.known", ["s.csv"], 1), ("a.known", ["a.csv"], 1), ("a.known,?", ["a.csv", "b.csv"], 1), ("a.known,?", ["a.csv", "b.csv"], 2)):
+            for detail in ([], ["-v"]):
+                printed = self.run_kindred(*self.COMMON[:-1], "-k", ",".join(["auto"] * reasons), "--known", known, *detail, *files).stdout
+                self.assertEqual(printed.count("similar cases ("), reasons, printed)
+                self.assertEqual(printed.count("known class"), reasons, printed)
+
     def test_a_wrong_class_is_kept(self):
         self.known("a.known", [3, 4, 5, 25, 47], ["high"] + self.TRUTH[1:3] + ["high", "low", "low"] + self.TRUTH[6:])
         for method in ("auto", "kmeans"):
