@@ -174,13 +174,22 @@ size_table <- function(x) {
 #' @rdname kindred-object
 #' @export
 summary.kindred <- function(object, ...) {
-  out <- list(command = object$command, method = object$method, sizes = size_table(object), k = k_lines(object), advice = object$advice,
-              confidence = vapply(object$confidence, function(v) if (is.null(v)) NA_real_ else mean(v, na.rm = TRUE), 0))
+  out <- list(command = object$command, method = object$method, sizes = size_table(object), k = k_lines(object),
+              advice = lapply(object$advice, function(lines) lines[!startsWith(lines, "k = ")]),
+              confidence = vapply(object$confidence, function(v) if (is.null(v)) NA_real_ else mean(v, na.rm = TRUE), 0),
+              attention = c(if (!isTRUE(object$complete)) paste("stopped:", object$stop), object$warnings))
+  out$datasets <- data.frame("data set" = object$datasets, samples = object$dim[, 1], confidence = out$confidence,
+                             "compared with alone" = vapply(object$sharing, compared, ""), row.names = NULL, check.names = FALSE)
+  out$clusters <- data.frame(label = colnames(out$sizes), unclass(t(out$sizes)), row.names = NULL, check.names = FALSE)
+  names(out$clusters)[1] <- names(dimnames(out$sizes))[2]
   if (.Call(C_is_alive, object$pointer)) {
     session <- session_open()
     on.exit(session_close(session))
     json <- call_c(session, C_result_parsed, object$pointer)
     tasks <- Filter(function(task) task$name %in% object$datasets, json$tasks)
+    called <- unlist(lapply(tasks, function(task) lapply(task$clusters, function(cluster)
+      stats::setNames(cluster$name %||% cluster$title %||% NA_character_, cluster$class %||% cluster$number))))
+    if (!all(is.na(called))) out$clusters <- cbind(out$clusters, name = unname(called[match(out$clusters[[1]], names(called))]))
     out$features <- do.call(rbind, lapply(tasks, function(task) do.call(rbind, lapply(task$clusters, function(cluster) {
       features <- cluster$features
       if (!length(features)) return(NULL)
@@ -202,18 +211,35 @@ summary.kindred <- function(object, ...) {
   structure(out, class = "summary.kindred")
 }
 
+# How a data set is clustered compared with a run alone, in a few words.
+compared <- function(sharing) {
+  if (!is.null(sharing$from) && !is.na(sharing$from)) paste("clusters carried over from", sharing$from)
+  else if (!is.null(sharing$moved) && !is.na(sharing$moved)) paste(count_of(sharing$moved, "sample"), "moved")
+  else ""
+}
+
+# Prints a table without breaking its lines; columns without content are skipped.
+show_table <- function(frame) {
+  frame <- frame[vapply(frame, function(column) any(!is.na(column) & column != ""), NA)]
+  cells <- Map(function(column, title) {
+    number <- is.numeric(column)
+    text <- if (number && any(column != round(column), na.rm = TRUE)) sprintf("%.2f", column) else as.character(column)
+    format(c(title, ifelse(is.na(column), if (number) "-" else "", text)), justify = if (number) "right" else "left")
+  }, frame, names(frame))
+  writeLines(sub(" +$", "", do.call(paste, c(unname(cells), sep = "  "))))
+}
+
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
 #' @rdname kindred-object
 #' @export
 print.summary.kindred <- function(x, ...) {
+  attention <- c(if (length(x$attention)) paste("warning:", x$attention), x$k)
+  if (length(attention)) cat(attention, "", sep = "\n")
   cat(if (x$command == "transfer") "Transfer of labels" else "Clustering", " by ", x$method, "\n", sep = "")
-  if (is.character(x$preprocessing) && length(x$preprocessing) == 1) cat("Preprocessing: ", x$preprocessing, "\n", sep = "")
-  cat("\nSamples:\n")
-  print(x$sizes)
-  if (length(x$k)) cat("\n", paste0(x$k, "\n"), sep = "")
-  cat("\nMean confidence:\n")
-  print(round(x$confidence, 3))
+  show_table(x$datasets)
+  cat("\n")
+  show_table(x$clusters)
   if (!is.null(x$features)) {
     cat("\nFeatures that distinguish the labels most:\n")
     top <- do.call(rbind, lapply(split(x$features, list(x$features$dataset, x$features$label), drop = TRUE), function(part)
@@ -229,6 +255,7 @@ print.summary.kindred <- function(x, ...) {
     print(round(unlist(x$mixing), 3))
   }
   for (name in names(x$advice)) if (length(x$advice[[name]])) cat("\n", paste0(x$advice[[name]], "\n"), sep = "")
+  if (is.character(x$preprocessing) && length(x$preprocessing) == 1) cat("\nPreprocessing: ", x$preprocessing, "\n", sep = "")
   invisible(x)
 }
 

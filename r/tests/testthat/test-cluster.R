@@ -129,7 +129,7 @@ test_that("results survive saveRDS except for the model", {
   copy <- readRDS(path)
   expect_identical(labels(copy), labels(fit))
   expect_output(print(copy), "Clustering")
-  expect_output(print(summary(copy)), "Samples")
+  expect_output(print(summary(copy)), "data set  samples")
   expect_kindred_error(predict(copy, two()$a, task = "a"), "kd_save")
 })
 test_that("reports and JSON are written", {
@@ -145,6 +145,23 @@ test_that("reports and JSON are written", {
   second <- tempfile(fileext = ".html")
   kd_report(json, second)
   expect_gt(file.size(second), 1000)
+})
+test_that("the summary has the order of the program: attention, data sets, clusters", {
+  tables <- kd_generate("tables", k = 3, samples = c(90, 60), seed = 3)
+  fit <- suppressWarnings(kd_cluster(tables, map = FALSE))
+  lines <- capture.output(print(summary(fit)))
+  at <- function(start) which(startsWith(lines, start))
+  expect_length(at("k = "), 1)
+  expect_length(grep("right in", lines), 1)
+  expect_false(is.unsorted(c(at("warning: "), at("k = "), at("Clustering by"), at("data set  "), at("cluster  "), at("Features that"), at("Preprocessing")), strictly = TRUE))
+  expect_length(at("warning: "), length(fit$warnings))
+  expect_gt(length(fit$warnings), 0)
+  moved <- fit$sharing$task1$moved
+  expect_match(lines[at("task1 ")], paste0("^task1 +90 +0[.][0-9]+  ", moved, " samples? moved$"))
+  first <- lines[at("cluster  ") + 1]
+  expect_match(first, paste0("^0 +", sum(fit$labels$task1 == 0), " +", sum(fit$labels$task2 == 0), "  [a-z]"))
+  titles <- regmatches(kd_json(fit), gregexpr("\"title\": *\"[^\"]+", kd_json(fit)))[[1]]
+  expect_true(any(endsWith(titles, sub("^0 +[0-9]+ +[0-9]+  ", "", first))))
 })
 test_that("an estimated, suggested or chosen number of clusters is shown, with its evidence", {
   fit <- kd_cluster(two())
