@@ -95,7 +95,7 @@ def check(ctx, status):
     raise _EXCEPTIONS.get(status, ValueError)(in_python(line))
 
 
-_OPTION = re.compile(r"(?<![\w-])(?:--([a-z][a-z-]*)|-k(?![\w-]))(?:[ =](?:('[^']*')|([a-z0-9-]+)(?=[\s,;:)]|$)))?")
+_OPTION = re.compile(r"(?<![\w-])(?:--([a-z][a-z-]*)|-k(?![\w-]))(?:[ =](?:('[^']*')|([a-z0-9-]+(?:,[0-9]+)*)(?=[\s,;:)]|$)))?")
 _FLAGS = {"transpose": "transpose=True", "force": "force=True", "guard": "guard=True", "no-transfer": "transfer=False",
           "probabilities": "probabilities=True", "quality": "quality=True", "report": "map=True", "save-model": "model=True", "pooled": "pooled=True", "bridge": "bridges",
           "into": "add()", "to": "format", "max-unpacked": "set_max_unpacked()"}
@@ -118,8 +118,8 @@ def in_python(line):
             return "rename={%r: %r}" % tuple(quoted[1:-1].split("=", 1))
         if quoted:
             return f"{spelt}={quoted}"
-        if word.isdigit():
-            return f"{spelt}={word}"
+        if word.replace(",", "").isdigit():
+            return f"{spelt}=[{word.replace(',', ', ')}]" if "," in word else f"{spelt}={word}"
         return f"{spelt}={word!r}" if word in values else spelt + rest
     return _OPTION.sub(option, line.replace("OLD=NEW", "'OLD=NEW'"))
 

@@ -29,6 +29,7 @@ class Messages(unittest.TestCase):
                                ("use --rename 'a=b' to match", "use rename={'a': 'b'} to match"),
                                ("-k 9: use --na 'inf' or -k auto", "k=9: use na='inf' or k='auto'"),
                                ("specify it with --decimal '.' or ','", "specify it with decimal='.' or ','"),
+                               ("use -k 3,2 to separate it", "use k=[3, 2] to separate it"),
                                ("--pooled: 'x' is not valid", "pooled: 'x' is not valid"),
                                ("use --text-column", "use text_column")):
             self.assertEqual(in_python(line), expected)

@@ -28,7 +28,7 @@ flag_options <- c(transpose = "transpose = TRUE", force = "force = TRUE", guard 
 
 # A message with options in the notation of R: `--missing mean` becomes missing = "mean". Values that kdr_choices() does not list are quoted in messages.
 in_r <- function(message) {
-  pattern <- "(?<![\\w-])(?:--([a-z][a-z-]*)|-k(?![\\w-]))([ =](?:'[^']*'|[a-z0-9-]+)(?=[\\s,;:)]|$))?"
+  pattern <- "(?<![\\w-])(?:--([a-z][a-z-]*)|-k(?![\\w-]))([ =](?:'[^']*'|[a-z0-9-]+(?:,[0-9]+)*)(?=[\\s,;:)]|$))?"
   message <- gsub("OLD=NEW", "'OLD=NEW'", message, fixed = TRUE)
   found <- gregexpr(pattern, message, perl = TRUE)
   regmatches(message, found) <- lapply(regmatches(message, found), function(options) vapply(options, function(option) {
@@ -38,6 +38,7 @@ in_r <- function(message) {
     value <- gsub("^[ =]'?|'$", "", rest)
     spelt <- gsub("-", "_", name)
     if (name == "rename" && grepl("=", value)) return(sub("^(.*)=(.*)$", 'rename = c("\\1" = "\\2")', value))
+    if (grepl("^[0-9]+(,[0-9]+)+$", value)) return(paste0(spelt, " = c(", gsub(",", ", ", value), ")"))
     if (grepl("^[0-9]+$", value)) return(paste0(spelt, " = ", value))
     values <- if (name == "k") c("auto", "3-8") else .Call(C_values, name)
     if (nzchar(rest) && (value %in% values || grepl("'", rest))) paste0(spelt, ' = "', value, '"') else paste0(spelt, rest)

@@ -47,7 +47,7 @@ static kdr_status put_quality(kdr_context *ctx, kdr_data **sets, kdr_result *r)
 
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdr_job_options *o, const kdri_job_known *known, kdri_k_ranges *levels,
-                              kdr_result **out)
+                              int64_t *more, kdr_result **out)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -69,6 +69,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
 	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
 	KDRI_TRY(kdri_sharing_report(ctx, &sharing, result));
+	const bool compared = sharing.count > 1 && !sharing.why; /* in memory, without limits */
 	kdri_sharing_free(ctx, &sharing);
 	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
 	KDRI_TRY(kdri_job_known_check(ctx, known, sets, result));
@@ -83,6 +84,8 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	for (int64_t i = 0; i < count && job->wanted->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_words(ctx, result, sets, job->recipe.kind)));
+	if (more && compared && !ctx->cancelled)
+		KDRI_TRY(KDRI_TIMED("own groups", kdri_job_own_groups(ctx, result, sets, more)));
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_markers(ctx, result, sets)));
 	KDRI_TRY(KDRI_TIMED("values", kdri_job_choices(ctx, result, sets)));
 	KDRI_TRY(kdri_levels_finish(ctx, job, sets, result));
@@ -101,8 +104,9 @@ done:
 	return st;
 }
 
-kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                       const kdr_job_options *options, kdr_result **out)
+/* more[t]: clusters that data set t needs for groups of its own; NULL: they are not looked for. */
+static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                               const kdr_job_options *options, int64_t *more, kdr_result **out)
 {
 	kdr_status st;
 	kdri_job job = { 0 };
@@ -144,7 +148,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	if (options->into)
 		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
 	else
-		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, &result));
+		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, more, &result));
 	KDRI_TRY(kdri_content_put(ctx, &content, result->ntasks - count, result));
 done:
 	st = kdri_leave(ctx, st);
@@ -159,5 +163,53 @@ done:
 	kdri_k_ranges_free(ctx, &levels);
 	kdri_content_free(ctx, &content);
 	kdri_free(ctx, sets);
+	return st;
+}
+
+/* The numbers of clusters that were found, and one more for each group that only one data set has. */
+static kdr_status cluster_again(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                                const kdr_job_options *options, int64_t *more, kdr_result **result)
+{
+	kdr_status st;
+	kdr_result *again = NULL;
+	kdr_job_options own = *options;
+	for (int64_t t = 0; t < count; t++)
+		more[t] += (*result)->tasks[t].k;
+	own.each_k = more;
+	own.neach_k = count;
+	KDRI_TRY(cluster_once(ctx, tasks, count, &own, NULL, &again));
+	for (int64_t t = 0; t < count; t++)
+		if (more[t] > (*result)->tasks[t].k)
+			KDRI_TRY(kdri_result_warn(
+			        ctx, again,
+			        "%s has %lld clusters, the others %lld: a group that only %s has is a cluster of its own",
+			        again->tasks[t].name, (long long)more[t], (long long)(*result)->tasks[t].k,
+			        again->tasks[t].name));
+	kdr_result_free(*result);
+	*result = again;
+	again = NULL;
+done:
+	kdr_result_free(again);
+	return st;
+}
+
+kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                       const kdr_job_options *options, kdr_result **out)
+{
+	kdr_status st;
+	int64_t *more = NULL, all = 0;
+	kdr_result *result = NULL;
+	KDRI_NEED(ctx, out);
+	KDRI_TRY(KDRI_NEW0(ctx, &more, KDRI_MAX(count, 1)));
+	KDRI_TRY(cluster_once(ctx, tasks, count, options, more, &result));
+	for (int64_t t = 0; t < count; t++)
+		all += more[t];
+	if (all > 0 && options->k == 0 && !options->each_k && !options->k_to && !options->into)
+		KDRI_TRY(cluster_again(ctx, tasks, count, options, more, &result));
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	kdri_free(ctx, more);
 	return st;
 }

@@ -183,6 +183,12 @@ kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *re
 /* An object "mixing", if that is known. */
 void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 
+/* --- own_groups.c --------------------------------------------------------------------------------- */
+
+/* Warns of groups that one data set has and the others do not; more[t]: how many clusters data set t needs for them beyond its own. Once
+ * clusters have numbers. */
+kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *result, kdr_data *const *data, int64_t *more);
+
 /* --- clusters.c ----------------------------------------------------------------------------------- */
 
 /* Numbers of clusters in one list for all data sets, at each level. Once the matches are final. */

@@ -138,5 +138,53 @@ class Clusters(CliTest):
         self.assertNotIn("\\x", printed)
 
 
+class OwnGroups(CliTest):
+    """Groups that one data set has and the others do not."""
+
+    def table(self, name, sizes, seed):
+        draw, centres = random.Random(seed), random.Random(0)
+        means = [[centres.gauss(0, 1.5) for _ in range(20)] for _ in range(3)]
+        with open(self.path(name), "w", newline="") as f:
+            w = csv.writer(f)
+            w.writerow([f"g{j}" for j in range(20)])
+            for mean, size in zip(means, sizes):
+                w.writerows([f"{m + draw.gauss(0, 1):.4f}" for m in mean] for _ in range(size))
+
+    def setUp(self):
+        super().setUp()
+        self.table("a.csv", (110, 78, 12), 1)
+        self.table("b.csv", (120, 80, 0), 2)
+        self.table("c.csv", (100, 88, 12), 3)
+
+    def said(self, *words):
+        self.run_kindred("cluster", "-q", "--force", "-o", "out", *words)
+        return [w for w in self.result()["warnings"] if "of their own" in w or "of its own" in w]
+
+    def test_is_reported_with_what_separates_it(self):
+        said = self.said("-k", 2, "a.csv", "b.csv")
+        labels = self.result()["tasks"][0]["labels"]
+        self.assertEqual(said, [f"12 samples of a form a group of their own within cluster {labels[-1]}; use -k 3,2 to separate it"])
+        self.assertEqual(self.said("-k", "3,2", "a.csv", "b.csv"), [])
+        a, b = (t["labels"] for t in self.result()["tasks"])
+        self.assertEqual([len(set(a[188:])), len(set(a)), set(a[188:]) & set(a[:188]) | set(a[188:]) & set(b)], [1, 3, set()])
+
+    def test_is_not_reported_if_others_have_it(self):
+        self.assertEqual(self.said("-k", 2, "a.csv", "c.csv"), [])
+        self.assertEqual(self.said("-k", 2, "a.csv"), [])
+        for more in ((), ("--pooled",)):
+            self.assertEqual(self.said("-k", 2, "-m", "kmeans", *more, "a.csv", "b.csv"), [], more)
+
+    def test_gets_a_cluster_if_the_number_is_found(self):
+        for more in ((), ("--report", "--save-model", "m.h5", "--write-table", "t.csv"), ("--quality",)):
+            self.assertEqual(self.said("-k", "auto", *more, "a.csv", "b.csv"),
+                             ["a has 3 clusters, the others 2: a group that only a has is a cluster of its own"], more)
+            self.assertEqual([len(set(t["labels"])) for t in self.result()["tasks"]], [3, 2])
+        self.run_kindred("predict", "-q", "--force", "--model", "m.h5", "--task", "a", "-o", "p.labels", "a.csv")
+        self.assertEqual(len(set(self.read("p.labels").split())), 3)
+        self.write("some.csv", "x\n" * 5 + "?\n" * 175 + "y\n" * 5 + "?\n" * 15)
+        self.write("none.csv", "?\n" * 200)
+        self.assertEqual(len(self.said("-k", 2, "--known", "some.csv,none.csv", "a.csv", "b.csv")), 1)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -93,6 +93,7 @@ test_that("messages use the notation of R", {
   expect_identical(kindred:::in_r("--label-column 'kind' is empty"), "label_column = \"kind\" is empty")
   expect_identical(kindred:::in_r("use --rename 'a=b' to match"), "use rename = c(\"a\" = \"b\") to match")
   expect_identical(kindred:::in_r("use --rename OLD=NEW, or -k 3-8"), "use rename = c(\"OLD\" = \"NEW\"), or k = \"3-8\"")
+  expect_identical(kindred:::in_r("use -k 3,2 to separate it"), "use k = c(3, 2) to separate it")
   expect_identical(kindred:::in_r("-k 9: use --na 'inf' or -k auto"), "k = 9: use na = \"inf\" or k = \"auto\"")
 })
 test_that("every message of the library names arguments of R", {
