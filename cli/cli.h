@@ -373,6 +373,11 @@ void cli_ranks_early(int code);
 	CLI_VALUE("write-h5ad", "FILE", \
 	          "write the AnnData input with the added columns obs[\"kindred\"] and " \
 	          "obs[\"kindred_confidence\"]; several inputs: FILE-TASK for each")
+#define CLI_NAMES_OPTION \
+	CLI_VALUE( \
+	        "names", "FILE", \
+	        "names of clusters, one line each: the number and the name, such as 3,families. Results, tables " \
+	        "and models have them")
 #define CLI_TABLE_OPTION \
 	CLI_VALUE("write-table", "FILE", \
 	          "write the input table with the clusters or classes, their names, confidences and second " \
@@ -381,6 +386,8 @@ void cli_ranks_early(int code);
 	        CLI_VALUE("write-columns", "LIST", \
 	                  "with --write-table: which columns to add: label, name, confidence, second, " \
 	                  "may_be_new (default: all that the result has)")
+/* --names: gives the clusters of a result their names; without a result, checks the file. */
+int cli_names_read(kdr_context *ctx, const cli_args *args, kdr_result *result);
 /* --write-h5ad and --write-table: writes the files of the data sets from `first` on, with their results; before the job,
  * when both are NULL, checks whether they can be written. Exit status. */
 int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,

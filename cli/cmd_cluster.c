@@ -24,6 +24,7 @@ static const cli_option own_options[] = {
 	CLI_JOB("quality resamples"),
 	CLI_INTO_OPTION,
 	CLI_JOB("*main"),
+	CLI_NAMES_OPTION,
 	CLI_H5AD_OPTION,
 	CLI_TABLE_OPTION,
 	CLI_FLAG("strict", "exit with status 5 if the method did not converge"),
@@ -69,6 +70,7 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, kdr_job **job)
 /* Reads the data sets and checks the outputs. */
 static int cluster_read(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 {
+	CLI_DO(cli_names_read(ctx, args, NULL));
 	CLI_DO(cli_tasks_read_positional(ctx, args, tasks));
 	CLI_DO(cli_tasks_explain(ctx, args, 0, tasks));
 	CLI_DO(cli_tasks_truth(ctx, args, 0, tasks));
@@ -106,7 +108,9 @@ static int cluster_run(cli_args *args)
 	o->into = tasks.model;
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, o, &done.result);
-	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	code = st == KDR_OK ? cli_names_read(ctx, args, done.result) : cli_fail(ctx, st);
+	if (code == EXIT_DONE)
+		code = cli_outputs_finish(ctx, &done);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

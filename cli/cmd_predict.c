@@ -15,6 +15,7 @@ static const cli_option own_options[] = {
 	          "STEM.samples.csv: id, label, confidence, second choice; in a folder (or DIR/) the files "
 	          "are TASK.labels and TASK.samples.csv",
 	          .letter = 'o'),
+	CLI_NAMES_OPTION,
 	CLI_TABLE_OPTION,
 	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
@@ -117,8 +118,9 @@ static int predict_check_outputs(kdr_context *ctx, const cli_args *args, kdr_dat
 }
 
 static int predict_write(kdr_context *ctx, const cli_args *args, const cli_tasks *only, const char *path,
-                         const kdr_result *result)
+                         kdr_result *result)
 {
+	CLI_DO(cli_names_read(ctx, args, result));
 	CLI_DO(cli_code(ctx, kdr_outputs_begin(ctx, NULL)));
 	int code = write_samples(ctx, args, path, result);
 	if (code == EXIT_DONE)
@@ -165,7 +167,8 @@ static int predict_run(cli_args *args)
 		code = cli_code_reading(ctx, st);
 	} else if (cli_get(args, "output", NULL) && !(labels = labels_path(args, data)))
 		code = cli_no_memory();
-	else if ((code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE &&
+	else if ((code = cli_names_read(ctx, args, NULL)) == EXIT_DONE &&
+	         (code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE &&
 	         (code = cli_write_back(ctx, args, &only, 0, NULL, NULL)) == EXIT_DONE) {
 		if (cli_flag(args, "strict"))
 			cli_session_strict();

@@ -3,10 +3,12 @@
 
 static const cli_option own_options[] = {
 	CLI_VALUE("output", "DIR", "folder to write to", .letter = 'o'),
+	CLI_VALUE(
+	        "names", "FILE",
+	        "names of clusters instead of EDITS.json, one line each: the number and the name, such as 3,families"),
 	CLI_VALUE("write-h5ad", "FILE",
 	          "also write a copy of the .h5ad input with the edited labels, to this file"),
-	CLI_VALUE("model", "FILE",
-	          "also copy this model of 'kindred transfer' to DIR, with the edited class names"),
+	CLI_VALUE("model", "FILE", "also copy this model to DIR, with the edited names"),
 	CLI_FLAG("report", "also write report.html, the page of the edited result"),
 	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
@@ -31,18 +33,22 @@ static kdr_status write_report(kdr_context *ctx, const char *folder, bool check,
 
 static int relabel_run(cli_args *args)
 {
-	const char *result = cli_positional(args, 0), *edits = cli_positional(args, 1),
-	           *folder = cli_get(args, "output", NULL);
+	const char *result = cli_positional(args, 0), *names = cli_get(args, "names", NULL),
+	           *edits = names ? names : cli_positional(args, 1), *folder = cli_get(args, "output", NULL);
 	const bool report = cli_flag(args, "report"), force = cli_flag(args, "force");
 	kdr_status st = KDR_OK;
-	if (cli_positional_count(args) != 2)
-		return cli_usage_error("relabel needs RESULT.json and EDITS.json (got %d)",
-		                       cli_positional_count(args));
+	if (cli_positional_count(args) != (names ? 1 : 2))
+		return cli_usage_error(
+		        names ? "relabel with --names needs one RESULT.json and no EDITS.json (got %d files)"
+		              : "relabel needs RESULT.json and EDITS.json, or --names (got %d files)",
+		        cli_positional_count(args));
 	if (!folder)
 		return cli_usage_error("relabel needs -o DIR to write to");
 	kdr_context *ctx;
 	CLI_DO(cli_session_open(args, &ctx));
-	int code = cli_make_folder(folder);
+	int code = cli_names_read(ctx, args, NULL);
+	if (code == EXIT_DONE)
+		code = cli_make_folder(folder);
 	if (code == EXIT_DONE) {
 		st = kdr_outputs_begin(ctx, folder);
 		if (st == KDR_OK && report)
@@ -63,13 +69,15 @@ static int relabel_run(cli_args *args)
 
 const cli_command cli_relabel = {
 	.name = "relabel",
-	.usage = "[options] -o DIR RESULT.json EDITS.json",
+	.usage = "[options] -o DIR RESULT.json (EDITS.json | --names FILE)",
 	.summary = "apply edits made in the report to a result",
 	.description =
 	        "Writes a result again with other names, merged clusters and moved samples: result.json, <task>.labels and "
 	        "<task>.samples.csv. EDITS.json is the file that the report saves under 'Edit'. RESULT.json is the result that "
 	        "the report was made from.",
-	.example = "kindred relabel --report -o final out/result.json edits.json",
+	.example = "kindred relabel --report -o final out/result.json edits.json\n"
+	           "# names only, also in the model\n"
+	           "kindred relabel --names names.csv --model out/model.h5 -o final out/result.json",
 	.groups = groups,
 	.completes_files = true,
 	.run = relabel_run,

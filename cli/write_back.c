@@ -135,6 +135,13 @@ static bool next_file(const char *given, const cli_tasks *tasks, int64_t first, 
 	return true;
 }
 
+int cli_names_read(kdr_context *ctx, const cli_args *args, kdr_result *result)
+{
+	const char *path = cli_get(args, "names", NULL);
+	const kdr_status st = path ? kdr_result_read_names(ctx, result, path) : KDR_OK;
+	return st == KDR_OK ? EXIT_DONE : cli_code_reading(ctx, st);
+}
+
 static const char *const back_options[] = { "write-h5ad", "write-table" };
 
 void cli_write_back_print(const cli_args *args, const cli_tasks *tasks, int64_t first)

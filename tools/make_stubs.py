@@ -34,7 +34,7 @@ RETURNS = {
     "report": "Report", "evaluate": "dict[str, float]", "inspect": "dict[str, Any]", "relate": "dict[str, Any]",
     "prepare": "list[Data]", "generate": "list[Data]", "methods": "list[dict[str, Any]]", "devices": "str", "write": "None", "convert": "None",
     "write_h5ad": "None", "set_device": "None", "set_max_unpacked": "None",
-    "Result.method": "str", "Result.tasks": "list[str]", "Result.labels": ARRAY, "Result.index": "int", "Result.k": "int", "Result.numbers": ARRAY, "Result.save_table": "None", "Result.objective": ARRAY,
+    "Result.method": "str", "Result.tasks": "list[str]", "Result.labels": ARRAY, "Result.index": "int", "Result.k": "int", "Result.numbers": ARRAY, "Result.save_table": "None", "Result.names": "list[str | None]", "Result.rename_clusters": "None", "Result.objective": ARRAY,
     "Result.stop": "str", "Result.complete": "bool", "Result.iterations": "int", "Result.warnings": "list[str]", "Result.fields": "dict[str, Any]",
     "Result.arrays": "dict[str, Any]", "Result.correspondence": "list[dict[str, Any]]", "Result.advice": "list[str]", "Result.sharing": "dict[str, Any] | None", "Result.ids": "list[str] | None",
     "Result.map": f"{ARRAY} | None", "Result.map_rows": ARRAY, "Result.confidence": f"{ARRAY} | None", "Result.second": f"{ARRAY} | None",

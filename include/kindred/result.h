@@ -21,6 +21,16 @@ KDR_API kdr_shape kdr_result_task_shape(const kdr_result *result, int64_t task);
 KDR_API const char *const *kdr_result_ids(const kdr_result *result, int64_t task);
 /* The names of the classes that labels are indices of; NULL if labels are cluster numbers. `count` may be NULL. */
 KDR_API const char *const *kdr_result_classes(const kdr_result *result, int64_t *count);
+/* What the cluster with this number is called: the name that a person gave it, or its known class, else its title; NULL if it has none
+ * of these, and for classes. Cost: O(k). */
+KDR_API const char *kdr_result_name(const kdr_result *result, int64_t number);
+/* Gives names to `count` clusters, by number (kdr_result_number), in all data sets and at all levels. KDR_ERR_DATA if there is no cluster with
+ * a number, if a number occurs twice, or if a name is empty or would be that of two clusters; then nothing changes. Cost: O(count^2 + count k). */
+KDR_API kdr_status kdr_result_rename(kdr_context *ctx, kdr_result *result, const int64_t *numbers,
+                                     const char *const *names, int64_t count);
+/* The same with a file of numbers and names, one pair per line ("3,families"), with or without a header. Numbers that no cluster has become a
+ * warning of the result. `result` NULL only checks the file. Cost: as above. */
+KDR_API kdr_status kdr_result_read_names(kdr_context *ctx, kdr_result *result, const char *path);
 /* Row number `index` of the rows that reading skipped; NULL past the last. */
 KDR_API const kdr_left_out *kdr_result_left_out_at(const kdr_result *result, int64_t task, int64_t index);
 
@@ -86,11 +96,12 @@ KDR_EXPERIMENTAL KDR_API const kdr_result *kdr_result_level_at(const kdr_result 
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k,
                                             int64_t count, const char *folder, bool force);
 
-/* Applies an edits file, as the report saves it, to a result.json: renames, merges and moves of clusters, marks and notes. Writes
+/* Applies an edits file, as the report saves it, to a result.json: renames, merges and moves of clusters, marks and notes. The file may also
+ * have numbers and names of clusters, as for kdr_result_read_names. Writes
  * result.json, <task>.labels and <task>.samples.csv into a folder, which must exist, each completely or not at all. Nothing is
  * written if the edits are invalid (KDR_ERR_FORMAT, with the line) or belong to another result, or if a file exists and `force` is
  * not set. If `h5ad` is not NULL, it also writes a copy of the .h5ad input to that file, with the edited labels; if `model` is not
- * NULL, a copy of that model of kdr_transfer into the folder, with the edited class names. docs/relabel.md describes the edits file. Cost: O(size of result.json) time and memory. */
+ * NULL, a copy of that model into the folder, with the edited names of classes or clusters. docs/relabel.md describes the edits file. Cost: O(size of result.json) time and memory. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_relabel(kdr_context *ctx, const char *result_json,
                                                 const char *edits_json, const char *folder, const char *h5ad,
                                                 const char *model, bool force);

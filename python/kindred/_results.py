@@ -1,6 +1,7 @@
 """Results, models and reports. SPDX-License-Identifier: BSD-3-Clause"""
 import json
 import numbers
+import operator
 import os
 import tempfile
 
@@ -481,7 +482,8 @@ class Result:
         return json.loads(self.to_json(samples=False))["tasks"][self.index(task)].get("clusters", [])
 
     def names(self, task=0):
-        """Return the names of the clusters of a data set, which known classes give (:func:`cluster`).
+        """Return what the clusters of a data set are called: the name that :meth:`rename_clusters` gave, or the known class
+        (:func:`cluster`), else the title.
 
         Parameters
         ----------
@@ -490,10 +492,45 @@ class Result:
         Returns
         -------
         list
-            The name of each cluster, None for a cluster without one.
+            Names by cluster number: ``names()[label]`` is the name of a label. None for a cluster without one.
         """
-        index = self.index(task)
-        return json.loads(self.to_json(samples=False))["tasks"][index].get("names", [None] * self.k(index))
+        numbers = set(self.numbers(task).tolist())
+        found = [lib.kdr_result_name(self._result, n) if n in numbers else ffi.NULL for n in range(max(numbers, default=-1) + 1)]
+        return [None if name == ffi.NULL else text(name) for name in found]
+
+    def rename_clusters(self, names):
+        """Give names to clusters. They are in result.json, reports, tables and models from then on.
+
+        Parameters
+        ----------
+        names : dict or path
+            The name of each cluster, by number; or a file with a number and a name in each line, such as ``3,families``. Other
+            clusters keep their names.
+
+        Raises
+        ------
+        ValueError
+            If there is no cluster with a number, or if a name is empty or would be that of two clusters. Nothing changes then.
+            (Numbers in a file that no cluster has become a warning.)
+
+        Examples
+        --------
+        >>> import kindred
+        >>> result = kindred.cluster([[1, 2], [1, 3], [8, 9], [8, 8]], 2, "kmeans")
+        >>> result.rename_clusters({0: "low", 1: "high"})
+        >>> result.names()
+        ['low', 'high']
+        """
+        session, result = Session(), getattr(self, "_whole", self)._result
+        if not hasattr(names, "items"):
+            session.check(lib.kdr_result_read_names(session.ctx, result, chars(names)))
+            return
+        for number, name in names.items():
+            if isinstance(number, bool) or not hasattr(number, "__index__") or not isinstance(name, str):
+                raise ValueError(f"names has {number!r}: {name!r}: use the number of a cluster and a text")
+        texts = [ffi.new("char[]", name.encode()) for name in names.values()]
+        session.check(lib.kdr_result_rename(session.ctx, result, ffi.new("int64_t[]", [operator.index(n) for n in names]),
+                                            ffi.new("const char *[]", texts), len(texts)))
 
     @property
     def levels(self):

@@ -149,10 +149,6 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
   single <- is_table(x) && length(loaded$sets) == 1
   fit <- new_fit(pointer, "cluster", infos, loaded$from, single, NULL, call_of_generic(match.call()))
   fit$k_from <- if (is.null(k) || grepl("auto", k_word)) "estimated" else if (grepl("-", k_word)) "suggested" else "given"
-  if (!is.null(known) || !is.null(known_column)) {
-    json <- call_c(session, C_result_parsed, pointer)
-    fit$names <- stats::setNames(lapply(json$tasks, function(task) as.character(task$names %||% rep(NA, task$k))), fit$datasets)
-  }
   finish(session, fit)
 }
 

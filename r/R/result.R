@@ -22,8 +22,9 @@
 #'     what supports an estimate}
 #'   \item{`levels`}{for a range of `k`: the labels for each number of clusters; see
 #'     [kd_cut()]}
-#'   \item{`names`}{with `known`: the names of the clusters of each data set, `NA` for
-#'     a cluster without known samples}
+#'   \item{`names`}{what the clusters of each data set are called, by number: the name that
+#'     [kd_rename()] gave, the known class, or the title; `NA` if there is none. The name of
+#'     label `l` is `names[l + 1]`}
 #'   \item{`unlike_source`}{transfer with `auto`: the rank of each sample by how little
 #'     it resembles the source, from 0 to 1}
 #'   \item{`map`}{coordinates of the samples}
@@ -83,7 +84,7 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     command = command, method = found$method, datasets = names, single = single, from = from, classes = if (known) classes,
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
     second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
-    k = vapply(tasks, `[[`, 0L, "k"), numbers = pick("numbers"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
+    k = vapply(tasks, `[[`, 0L, "k"), numbers = pick("numbers"), names = if (!known) pick("names"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
     advice = lapply(pick("advice"), in_r), sharing = pick("sharing"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
@@ -344,6 +345,41 @@ kd_json <- function(fit, path = NULL, force = FALSE) {
   if (is.null(path)) return(call_c(session, C_result_text, alive(fit), TRUE))
   call_c(session, C_result_save, alive(fit), path.expand(path), flag(force, "force"))
   invisible(path)
+}
+
+#' Give names to clusters
+#'
+#' Results, reports, tables and models have the names from then on. The fitted result
+#' itself gets them, also where other variables refer to it.
+#'
+#' @param fit A result of [kd_cluster()].
+#' @param names The name of each cluster, with cluster numbers as names of the vector:
+#'   `c("0" = "families", "2" = "students")`. Or a file with a number and a name in each
+#'   line. Other clusters keep their names.
+#' @return `fit` with other `names`.
+#' @examples
+#' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
+#' fit <- kd_cluster(sets, k = 3, method = "kmeans", map = FALSE)
+#' fit <- kd_rename(fit, c("0" = "first", "1" = "second"))
+#' fit$names$task1
+#' @export
+kd_rename <- function(fit, names) {
+  check_fit(fit)
+  numbers <- NULL
+  if (!is_path(names) || !is.null(names(names))) {
+    numbers <- suppressWarnings(as.integer(names(names)))
+    names <- vapply(names, function(name) if (is.character(name) && length(name) == 1) name else NA_character_, "")
+    if (length(numbers) != length(names) || anyNA(numbers) || anyNA(names) || !length(names))
+      kd_stop("names is ", shown(names), ": use texts that are named by cluster numbers, such as c(\"0\" = \"families\"), or the path of a file")
+  } else names <- path.expand(names)
+  session <- session_open()
+  on.exit(session_close(session))
+  call_c(session, C_result_rename, alive(fit), numbers, unname(names))
+  found <- .Call(C_result_info, fit$pointer)
+  all <- vapply(found$tasks, `[[`, "", "name")
+  fit$names <- stats::setNames(lapply(found$tasks[match(fit$datasets, all)], `[[`, "names"), fit$datasets)
+  fit$warnings <- in_r(found$warnings)
+  fit
 }
 
 #' Write the labels into a copy of the table that was read

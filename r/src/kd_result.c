@@ -165,11 +165,50 @@ static SEXP numbers_of(const kdr_result *r, int64_t t)
 	return out;
 }
 
+/* What clusters are called, by number; NA: nothing, or the data set lacks the number. */
+static SEXP names_of(const kdr_result *r, int64_t t)
+{
+	const int64_t k = kdr_result_k(r, t);
+	int64_t span = 0;
+	for (int64_t c = 0; c < k; c++)
+		span = kdr_result_number(r, t, c) >= span ? kdr_result_number(r, t, c) + 1 : span;
+	SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)span));
+	for (int64_t n = 0; n < span; n++)
+		SET_STRING_ELT(out, (R_xlen_t)n, NA_STRING);
+	for (int64_t c = 0; c < k; c++) {
+		const int64_t n = kdr_result_number(r, t, c);
+		const char *name = kdr_result_name(r, n);
+		if (name)
+			SET_STRING_ELT(out, (R_xlen_t)n, Rf_mkCharCE(name, CE_UTF8));
+	}
+	UNPROTECT(1);
+	return out;
+}
+
+/* Gives clusters other names: by number, or by a file. */
+SEXP kd_result_rename(SEXP session, SEXP result, SEXP numbers, SEXP names)
+{
+	kd_session *s = kd_session_of(session);
+	const R_xlen_t n = Rf_xlength(names);
+	if (numbers == R_NilValue) {
+		kd_ok(s, kdr_result_read_names(s->ctx, kd_result_of(result), kd_text(names)));
+		return R_NilValue;
+	}
+	int64_t *list = (int64_t *)R_alloc((size_t)n + 1, sizeof *list);
+	const char **texts = (const char **)R_alloc((size_t)n + 1, sizeof *texts);
+	for (R_xlen_t i = 0; i < n; i++) {
+		list[i] = INTEGER(numbers)[i];
+		texts[i] = Rf_translateCharUTF8(STRING_ELT(names, i));
+	}
+	kd_ok(s, kdr_result_rename(s->ctx, kd_result_of(result), list, texts, n));
+	return R_NilValue;
+}
+
 static SEXP task_of(const kdr_result *r, int64_t t)
 {
 	static const char *const names[] = { "name",          "dim",     "k",       "labels", "ids",
 		                             "confidence",    "from",    "second",  "advice", "map",
-		                             "probabilities", "sharing", "numbers", NULL };
+		                             "probabilities", "sharing", "numbers", "names",  NULL };
 	int64_t n = 0, classes = 0, lines = 0;
 	const char *from = NULL;
 	SEXP out = PROTECT(kd_list(names));
@@ -200,6 +239,7 @@ static SEXP task_of(const kdr_result *r, int64_t t)
 	SET_VECTOR_ELT(out, 10, kd_matrix(p, n, classes));
 	SET_VECTOR_ELT(out, 11, sharing_of(r, t));
 	SET_VECTOR_ELT(out, 12, numbers_of(r, t));
+	SET_VECTOR_ELT(out, 13, names_of(r, t));
 	UNPROTECT(1);
 	return out;
 }

@@ -431,6 +431,27 @@ static kdr_status load_each(kdr_context *ctx, const loading *l, int64_t t, const
 	return KDR_OK;
 }
 
+/* The names of clusters, by number; those that no data set has are dropped. */
+static kdr_status load_names(kdr_context *ctx, const loading *l)
+{
+	kdr_status st;
+	char **names = NULL;
+	int64_t count = 0;
+	KDRI_TRY(load_strings(ctx, l, "names", &names, &count));
+	for (int64_t t = 0; names && t < l->model->ntasks; t++) {
+		kdri_task_result *task = &l->model->fitted->tasks[t];
+		KDRI_TRY(KDRI_NEW0(ctx, &task->names, task->k));
+		for (int64_t c = 0; c < task->k; c++) {
+			const int64_t n = kdri_cluster_number(task, c);
+			if (n < count && names[n] && names[n][0])
+				KDRI_TRY(kdri_strdup(ctx, names[n], &task->names[c]));
+		}
+	}
+done:
+	kdri_strings_free(&ctx->allocator, names, count);
+	return st;
+}
+
 static kdr_status load_sizes(kdr_context *ctx, const loading *l)
 {
 	for (int64_t t = 0; t < l->model->ntasks; t++) {
@@ -439,6 +460,7 @@ static kdr_status load_sizes(kdr_context *ctx, const loading *l)
 		KDRI_DO(load_each(ctx, l, t, "numbers", 1e6, &task->number));
 	}
 	kdr_result *fitted = l->model->fitted;
+	KDRI_DO(load_names(ctx, l));
 	return load_strings(ctx, l, "titles", &fitted->titles, &fitted->numbers);
 }
 

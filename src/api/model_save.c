@@ -19,13 +19,29 @@ static const kdr_field_desc *find_field(const kdr_algo *algo, const char *name)
 static kdr_status save_titles(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *r)
 {
 	kdr_status st;
-	const char **titles = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &titles, r->numbers));
-	for (int64_t n = 0; n < r->numbers; n++)
-		titles[n] = r->titles[n] ? r->titles[n] : "";
-	KDRI_TRY(kdri_h5_write_strings(ctx, h5, "titles", titles, r->numbers));
+	const char **titles = NULL, **names = NULL;
+	int64_t span = r->titles ? r->numbers : 0;
+	bool named = false;
+	for (int64_t t = 0; t < r->ntasks; t++)
+		span = KDRI_MAX(span, kdri_cluster_span(&r->tasks[t]));
+	KDRI_TRY(KDRI_NEW(ctx, &titles, span));
+	KDRI_TRY(KDRI_NEW(ctx, &names, span));
+	for (int64_t n = 0; n < span; n++) {
+		titles[n] = r->titles && n < r->numbers && r->titles[n] ? r->titles[n] : "";
+		names[n] = "";
+		for (int64_t t = 0; t < r->ntasks && !names[n][0]; t++) {
+			const int64_t c = r->tasks[t].names ? kdri_cluster_at(&r->tasks[t], n) : -1;
+			if (c >= 0 && r->tasks[t].names[c])
+				names[n] = r->tasks[t].names[c];
+		}
+		named = named || names[n][0];
+	}
+	if (r->titles && r->numbers > 0)
+		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "titles", titles, r->numbers));
+	if (named)
+		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "names", names, span));
 done:
-	kdri_free(ctx, titles);
+	KDRI_FREE(ctx, titles, names);
 	return st;
 }
 
@@ -47,9 +63,7 @@ static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_resul
 	if (r->classes)
 		KDRI_DO(kdri_h5_write_strings(ctx, h5, "classes", (const char *const *)r->classes,
 		                              r->nclasses));
-	if (r->titles && r->numbers > 0)
-		KDRI_DO(save_titles(ctx, h5, r));
-	return KDR_OK;
+	return r->classes ? KDR_OK : save_titles(ctx, h5, r);
 }
 
 static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_options *options)

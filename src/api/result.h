@@ -176,7 +176,7 @@ typedef struct kdri_task_result {
 	struct kdri_moments
 	        *moments; /* means and covariances that a model keeps instead (moments.h); or NULL */
 	int64_t *sizes;   /* k: samples of all ranks with each label; NULL: not counted */
-	char **names; /* k: the known class that a cluster has the samples of, or NULL; NULL: no class was known */
+	char **names; /* k: the known class that a cluster has the samples of, or the name that a person gave it (jobs/names.c), or NULL; NULL: none has one */
 	int64_t last_field, last_array; /* 1 + index of its latest named value and array; 0: none */
 	char *name, *path;
 	char **features; /* d names, or NULL */

@@ -9,8 +9,8 @@
 typedef struct part {
 	const char *name, *path;
 	const kdri_json_value *task, *labels, *confidence, *second, *ids;
-	const kdri_json_value *names; /* of clusters; NULL: they have none */
-	bool reasons;                 /* some sample has no label */
+	const kdri_json_value *names; /* of clusters at this level; NULL: they have none */
+	bool named, reasons;          /* some sample has a cluster with a name; no label */
 } part;
 
 static int64_t clusters_of(const kdri_json_value *level, int64_t task)
@@ -62,6 +62,19 @@ static kdr_status find_level(kdr_context *ctx, const char *path, const kdri_json
 	                 (long long)k[0], count > 1 ? ",..." : "", all);
 }
 
+/* What a cluster is called in the result, which edits may have changed, else at this level. */
+static const char *cut_name(const part *p, int64_t number)
+{
+	const kdri_json_value *clusters = kdri_json_get(p->task, "clusters");
+	for (int64_t c = 0; c < kdri_json_count(clusters); c++) {
+		const kdri_json_value *cluster = kdri_json_at(clusters, c);
+		const char *name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
+		if (name && kdri_json_integer(kdri_json_get(cluster, "number"), -1) == number)
+			return name;
+	}
+	return kdri_json_text(kdri_json_at(p->names, number), NULL);
+}
+
 static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_value *root,
                             const kdri_json_value *level, int64_t task, part *out)
 {
@@ -81,6 +94,7 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 	for (int64_t i = 0; i < n && sound; i++) {
 		const kdri_json_value *label = kdri_json_at(out->labels, i);
 		sound = kdri_json_is(label, KDRI_JSON_INTEGER);
+		out->named = out->named || cut_name(out, kdri_json_integer(label, -1));
 		out->reasons = out->reasons || kdri_json_integer(label, 0) < 0;
 	}
 	if (!sound)
@@ -95,11 +109,11 @@ static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p,
 {
 	const int64_t second = kdri_json_integer(kdri_json_at(p->second, i), -1);
 	const int64_t label = kdri_json_integer(kdri_json_at(p->labels, i), -1);
-	const char *name = kdri_json_text(kdri_json_at(p->names, label), NULL);
+	const char *name = cut_name(p, label);
 	KDRI_DO(kdri_put_id_cell(ctx, out, p->ids, i));
 	KDRI_DO(label < 0 ? kdri_output_printf(ctx, out, ",")
 	                  : kdri_output_printf(ctx, out, ",%lld", (long long)label));
-	KDRI_DO(kdri_output_printf(ctx, out, p->names ? "," : ""));
+	KDRI_DO(kdri_output_printf(ctx, out, p->named ? "," : ""));
 	if (name)
 		KDRI_DO(kdri_csv_put_cell(ctx, out, name, ','));
 	KDRI_DO(kdri_output_printf(ctx, out, ","));
@@ -125,7 +139,7 @@ static kdr_status cut_write(kdr_context *ctx, const part *p, const char *path, b
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	if (samples)
 		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,%sconfidence,second%s\n",
-		                            p->names ? "name," : "", p->reasons ? ",reason" : ""));
+		                            p->named ? "name," : "", p->reasons ? ",reason" : ""));
 	for (int64_t i = 0; i < kdri_json_count(p->labels); i++)
 		if (samples)
 			KDRI_TRY(cut_put_row(ctx, out, p, i));

@@ -542,6 +542,7 @@ static kdr_status into_run(kdr_context *ctx, into *j)
 		KDRI_TRY(kdri_job_score(ctx, j->result, t, j->all[t], false, 0));
 	KDRI_TRY(kdri_job_take_titles(ctx, j->model->fitted, j->result));
 	KDRI_TRY(kdri_job_words(ctx, j->result, j->all, job->recipe.kind));
+	KDRI_TRY(kdri_job_take_names(ctx, j->model->fitted, j->result));
 	KDRI_TRY(kdri_job_markers(ctx, j->result, j->all));
 	KDRI_TRY(kdri_job_choices(ctx, j->result, j->all));
 	KDRI_TRY(kdri_job_map(ctx, job, j->result, j->all));

@@ -197,7 +197,9 @@ kdr_status kdri_job_number(kdr_context *ctx, kdr_result *result);
 void kdri_job_use_numbers(kdr_result *result);
 /* Copies the titles of a model's clusters. To be called before kdri_job_words. */
 kdr_status kdri_job_take_titles(kdr_context *ctx, const kdr_result *from, kdr_result *to);
-/* What a cluster is called: its known class, else its title; NULL: it has none. Once labels are numbers. */
+/* Copies the names of a model's clusters, by number. Once clusters have numbers. */
+kdr_status kdri_job_take_names(kdr_context *ctx, const kdr_result *from, kdr_result *to);
+/* What a cluster is called: its given name or known class, else its title; NULL: it has none. Once labels are numbers. */
 const char *kdri_cluster_name(const kdr_result *result, const kdri_task_result *task, int64_t number);
 /* What is special about each cluster, by the features that distinguish it: after kdri_job_words. */
 kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *result);

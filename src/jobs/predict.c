@@ -87,6 +87,7 @@ static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_dat
 		memcpy(to->number, model->fitted->tasks[task].number, (size_t)to->k * sizeof *to->number);
 	}
 	KDRI_TRY(kdri_job_take_titles(ctx, model->fitted, result));
+	KDRI_TRY(kdri_job_take_names(ctx, model->fitted, result));
 	result->seconds.fit = kdri_now() - start;
 	KDRI_TRY(kdri_job_words(ctx, result, &data, KDR_DATA_UNKNOWN));
 	KDRI_TRY(kdri_model_choices(ctx, model->fitted, task, data, result));
@@ -158,6 +159,7 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 	}
 	KDRI_TRY(predict_begin(ctx, model, data, k, &result, &labels));
 	KDRI_TRY(kdri_job_take_titles(ctx, model->fitted, result));
+	KDRI_TRY(kdri_job_take_names(ctx, model->fitted, result));
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
 	for (int64_t t = 0; t < g->count; t++) {
 		int64_t n = 0;

@@ -79,7 +79,7 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
                              int64_t i)
 {
 	const kdri_edited_task *t = &e->tasks[task];
-	const char *name = kdri_edited_name(e, task, t->labels[i]);
+	const char *name = kdri_edited_called(e, task, t->labels[i]);
 	const int64_t second = second_now(e, t, i);
 	KDRI_DO(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
 	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
@@ -200,6 +200,18 @@ done:
 	return kdri_output_finish(e->ctx, to.out, st);
 }
 
+/* Whether a file of edits has lines with numbers and names of clusters; else it is JSON. */
+static bool is_name_list(const char *text, size_t size)
+{
+	bool begins = true;
+	for (size_t i = 0; i < size && text[i] != '{' && text[i] != '['; i++) {
+		if (begins && text[i] >= '0' && text[i] <= '9')
+			return true;
+		begins = text[i] == '\n' || (begins && strchr(" \t\"", text[i]));
+	}
+	return false;
+}
+
 kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *edits_json, const char *folder,
                        const char *h5ad, const char *model, bool force)
 {
@@ -214,6 +226,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	size_t size = 0;
 	kdri_result_file in = { 0 };
 	kdri_json_value *edits = NULL;
+	kdri_name_list names = { 0 };
 	kdri_edited e = { .ctx = ctx };
 	bool begun = false;
 	KDRI_NEED(ctx, result_json && edits_json && folder);
@@ -222,8 +235,13 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	KDRI_TRY(kdri_result_file_open(ctx, result_json, &in));
 	KDRI_TRY(kdri_edited_open(ctx, result_json, in.root, &e));
 	KDRI_TRY(kdri_report_read(ctx, edits_json, &text, &size));
-	KDRI_TRY(kdri_json_parse(ctx, edits_json, 1, text, size, &edits));
-	KDRI_TRY(kdri_edits_apply(&e, edits_json, edits));
+	if (is_name_list(text, size)) {
+		KDRI_TRY(kdri_name_list_read(ctx, edits_json, &names));
+		KDRI_TRY(kdri_edits_names(&e, edits_json, &names));
+	} else {
+		KDRI_TRY(kdri_json_parse(ctx, edits_json, 1, text, size, &edits));
+		KDRI_TRY(kdri_edits_apply(&e, edits_json, edits));
+	}
 	/* First whether everything can be written, then all of it. */
 	for (int write = 0; write < 2; write++) {
 		for (int64_t t = 0; t < e.ntasks; t++)
@@ -253,6 +271,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	}
 done:
 	kdri_edited_close(&e);
+	kdri_name_list_free(ctx, &names);
 	kdri_json_value_free(edits);
 	kdri_free(ctx, text);
 	kdri_result_file_close(ctx, &in);

@@ -3,10 +3,11 @@
 #define KDRI_RELABEL_H
 
 #include "core/names.h"
+#include "jobs/names.h"
 #include "jobs/result_file.h"
 
 /* Names of at most so many characters, notes of so many, and cluster numbers below the limit. */
-enum { KDRI_EDIT_NAME = 200, KDRI_EDIT_NOTE = 2000, KDRI_EDIT_NUMBERS = 1000000 };
+enum { KDRI_EDIT_NAME = KDRI_NAME_MOST, KDRI_EDIT_NOTE = 2000, KDRI_EDIT_NUMBERS = 1000000 };
 
 /* A cluster of a data set, or a class. */
 typedef struct kdri_edited_cluster {
@@ -33,6 +34,7 @@ typedef struct kdri_edited {
 	kdr_context *ctx;
 	const char *result, *file; /* paths, for errors */
 	const kdri_json_value *root, *edits;
+	const kdri_name_list *list; /* names instead of edits; NULL: none */
 	kdri_edited_task *tasks;
 	int64_t ntasks;
 	bool classes;               /* labels are names of classes; else numbers of clusters */
@@ -50,6 +52,8 @@ void kdri_edited_close(kdri_edited *e);
 kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name);
 /* What a cluster is called: its name, or NULL. */
 const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number);
+/* The same, else its title, if it still has the samples that it had. */
+const char *kdri_edited_called(const kdri_edited *e, int64_t task, int64_t number);
 /* The cluster that a label of the result belongs to now; -1: none. */
 int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *label);
 /* The probabilities of sample i by class, from its row in the result: those of merged classes are added. */
@@ -60,6 +64,8 @@ void kdri_edited_count(kdri_edited *e);
 
 /* relabel_edits.c: checks an edits file and applies it. Errors name its line. */
 kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_value *edits);
+/* Gives clusters other names, which must live as long as `e`. */
+kdr_status kdri_edits_names(kdri_edited *e, const char *file, const kdri_name_list *list);
 
 /* relabel_json.c: the edited result as JSON. */
 struct kdri_json;

@@ -434,3 +434,38 @@ kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_va
 	kdri_edited_count(e);
 	return KDR_OK;
 }
+
+kdr_status kdri_edits_names(kdri_edited *e, const char *file, const kdri_name_list *list)
+{
+	e->file = file;
+	e->list = list;
+	if (e->classes)
+		return kdri_fail(e->ctx, KDR_ERR_DATA,
+		                 "%s: the labels of %s are classes, which have names: rename them by edits",
+		                 file, e->result);
+	for (int64_t i = 0; i < list->count; i++) {
+		bool found = false;
+		for (int64_t t = 0; t < e->ntasks; t++)
+			if (list->numbers[i] < e->numbers && e->tasks[t].clusters[list->numbers[i]].exists) {
+				e->tasks[t].clusters[list->numbers[i]].name = list->names[i];
+				found = true;
+			}
+		if (!found)
+			return kdri_fail(e->ctx, KDR_ERR_DATA, "%s: %s has no cluster %lld", file, e->result,
+			                 (long long)list->numbers[i]);
+	}
+	for (int64_t t = 0; t < e->ntasks; t++) /* those that keep their names */
+		for (int64_t c = 0; c < e->numbers; c++)
+			for (int64_t i = 0; i < list->count; i++) {
+				const kdri_edited_cluster *other = &e->tasks[t].clusters[c];
+				if (c != list->numbers[i] && other->exists && other->name &&
+				    strcmp(other->name, list->names[i]) == 0)
+					return kdri_fail(
+					        e->ctx, KDR_ERR_DATA,
+					        "%s: clusters %lld and %lld would have the same name, '%.60s': use different names, or merge the clusters",
+					        file, (long long)c, (long long)list->numbers[i],
+					        list->names[i]);
+			}
+	kdri_edited_count(e);
+	return KDR_OK;
+}

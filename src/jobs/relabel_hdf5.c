@@ -1,5 +1,6 @@
 /* Edited labels in AnnData files, and edited names in models. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
+#include "api/result.h"
 #include "io/hdf5/h5ad_write.h"
 #include "jobs/relabel.h"
 
@@ -147,29 +148,68 @@ done:
 	return st;
 }
 
+/* The names of the model's clusters after the edits, by number: "" for none. */
+static kdr_status name_clusters(const kdri_edited *e, const kdr_model *model, const char ***out,
+                                int64_t *count)
+{
+	kdr_status st;
+	const char **names = NULL;
+	*count = 0;
+	for (int64_t t = 0; t < model->ntasks; t++)
+		*count = KDRI_MAX(*count, kdri_cluster_span(&model->fitted->tasks[t]));
+	KDRI_TRY(KDRI_NEW(e->ctx, &names, *count));
+	for (int64_t n = 0; n < *count; n++) {
+		names[n] = "";
+		for (int64_t t = 0; t < model->ntasks && !names[n][0];
+		     t++) { /* data sets that the result lacks */
+			const kdri_task_result *task = &model->fitted->tasks[t];
+			const int64_t c = task->names ? kdri_cluster_at(task, n) : -1;
+			if (c >= 0 && task->names[c])
+				names[n] = task->names[c];
+		}
+		for (int64_t t = 0; t < e->ntasks; t++)
+			if (kdri_edited_name(e, t, n))
+				names[n] = kdri_edited_name(e, t, n);
+	}
+	*out = names;
+done:
+	return st;
+}
+
 kdr_status kdri_edited_model(const kdri_edited *e, const char *model, const char *path, bool write,
                              bool force)
 {
 	kdr_status st;
 	kdr_model *loaded = NULL;
 	const char **names = NULL;
-	int64_t task = 0;
-	if (!e->classes)
+	int64_t task = 0, count = 0;
+	if (!e->classes && e->merged)
 		return kdri_fail(
 		        e->ctx, KDR_ERR_ARGUMENT,
-		        "%s: a model of clusters has no names to change: 'kindred predict' prints their numbers",
+		        "%s: a model keeps its clusters: it can have other names, but not merged clusters",
 		        model);
 	if (!write)
 		return kdr_write_check(e->ctx, path, force);
 	while (task + 1 < e->ntasks && e->tasks[task].n == 0)
 		task++;
 	KDRI_TRY(kdr_model_load(e->ctx, model, &loaded));
-	KDRI_TRY(KDRI_NEW(e->ctx, &names, loaded->nclasses));
-	for (int64_t c = 0; c < loaded->nclasses; c++) {
-		const int64_t at = kdri_names_find(&e->names, loaded->classes[c]);
-		names[c] = at < 0 ? loaded->classes[c] : kdri_edited_name(e, task, e->tasks[task].into[at]);
+	if (e->classes != (loaded->nclasses > 0))
+		KDRI_FAIL(e->ctx, KDR_ERR_FORMAT, "%s: is a model of %s, but %s has %s", model,
+		          e->classes ? "clusters" : "classes", e->result,
+		          e->classes ? "classes" : "clusters");
+	if (e->classes) {
+		count = loaded->nclasses;
+		KDRI_TRY(KDRI_NEW(e->ctx, &names, count));
+		for (int64_t c = 0; c < count; c++) {
+			const int64_t at = kdri_names_find(&e->names, loaded->classes[c]);
+			names[c] = at < 0 ? loaded->classes[c]
+			                  : kdri_edited_name(e, task, e->tasks[task].into[at]);
+		}
+	} else {
+		KDRI_TRY(name_clusters(e, loaded, &names, &count));
 	}
-	KDRI_TRY(kdri_model_rename(e->ctx, path, model, names, loaded->nclasses, force));
+	KDRI_TRY(kdri_model_rename(e->ctx, path, model, e->classes ? "classes" : "names", names, count,
+	                           force));
 done:
 	kdr_model_free(loaded);
 	kdri_free(e->ctx, names);

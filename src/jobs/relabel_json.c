@@ -160,6 +160,29 @@ static void json_put_clusters(kdri_json *j, const kdri_edited *e, int64_t task)
 	kdri_json_end_array(j);
 }
 
+/* Names by number, null for clusters without one; nothing if none has one. */
+static void json_put_names(kdri_json *j, const kdri_edited *e, int64_t task)
+{
+	int64_t span = 0;
+	for (int64_t n = 0; n < e->numbers; n++)
+		if (e->tasks[task].clusters[n].exists && kdri_edited_name(e, task, n))
+			span = n + 1;
+	for (int64_t n = span; span > 0 && n < e->numbers; n++)
+		if (e->tasks[task].clusters[n].exists)
+			span = n + 1;
+	if (span == 0)
+		return;
+	kdri_json_array(j, "names");
+	for (int64_t n = 0; n < span; n++) {
+		const char *name = e->tasks[task].clusters[n].exists ? kdri_edited_name(e, task, n) : NULL;
+		if (name)
+			kdri_json_string(j, NULL, name);
+		else
+			kdri_json_null(j, NULL);
+	}
+	kdri_json_end_array(j);
+}
+
 static kdr_status json_put_scores(kdri_json *j, const kdri_edited *e, int64_t task)
 {
 	kdr_status st;
@@ -258,7 +281,8 @@ static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task
 		const kdri_json_value *value = kdri_json_at(t->json, i);
 		const char *key = kdri_json_key(value);
 		const bool list = kdri_json_is(value, KDRI_JSON_ARRAY) && t->n > 0;
-		bool skip = strcmp(key, "markers") == 0 && changed && t->n > 0;
+		bool skip = t->n > 0 && ((strcmp(key, "markers") == 0 && changed) ||
+		                         (strcmp(key, "names") == 0 && !e->classes));
 		for (size_t f = 0; f < sizeof own / sizeof *own; f++)
 			skip |= t->n > 0 && strcmp(key, own[f]) == 0;
 		if (skip)
@@ -286,6 +310,8 @@ static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task
 	}
 	if (t->n > 0 && !kdri_json_get(t->json, "clusters"))
 		json_put_clusters(j, e, task);
+	if (t->n > 0 && !e->classes)
+		json_put_names(j, e, task);
 	if (t->n > 0)
 		json_put_marks(j, t);
 	kdri_json_end_object(j);
@@ -383,6 +409,13 @@ static void json_put_edited(kdri_json *j, const kdri_edited *e)
 		json_copy(j, NULL, kdri_json_at(before, i));
 	for (int64_t i = 0; i < kdri_json_count(e->edits); i++)
 		json_copy(j, NULL, kdri_json_at(e->edits, i));
+	for (int64_t i = 0; e->list && i < e->list->count; i++) {
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "do", "rename");
+		kdri_json_int(j, "cluster", e->list->numbers[i]);
+		kdri_json_string(j, "name", e->list->names[i]);
+		kdri_json_end_object(j);
+	}
 	kdri_json_end_array(j);
 	kdri_json_end_object(j);
 }

@@ -176,6 +176,14 @@ const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number)
 	return number < 0 || number >= e->numbers ? NULL : e->tasks[task].clusters[number].name;
 }
 
+const char *kdri_edited_called(const kdri_edited *e, int64_t task, int64_t number)
+{
+	const char *name = kdri_edited_name(e, task, number);
+	const kdri_edited_cluster *c =
+	        number < 0 || number >= e->numbers ? NULL : &e->tasks[task].clusters[number];
+	return name || !c || c->changed ? name : kdri_json_text(kdri_json_get(c->json, "title"), NULL);
+}
+
 int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *label)
 {
 	const char *text = kdri_json_text(label, NULL);

@@ -204,8 +204,7 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 	KDRI_DO(put_id(t, task, i));
 	KDRI_DO(put_label(t, r, task->labels[i]));
 	if (task->names) {
-		const int64_t c = kdri_cluster_at(task, task->labels[i]);
-		const char *name = c >= 0 ? task->names[c] : NULL;
+		const char *name = kdri_cluster_name(r, task, task->labels[i]);
 		KDRI_DO(name ? put_text(t, name) : tables_put(t, NULL, 0));
 	}
 	KDRI_DO(put_real(t, sure ? sure[i] : NAN));

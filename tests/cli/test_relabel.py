@@ -127,7 +127,8 @@ class Relabel(CliTest):
         self.assertEqual(new, [{"g0": "zero", "g1": "zero"}.get(label, label) for label in old])
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--columns=-id,-kind", "--save-model", "k.h5", "-q", "-o", "clusters", "a.csv")
         self.edits()
-        self.fails("relabel", "--model", "k.h5", "-o", "none", "clusters/result.json", "edits.json", code=2, says="has no names")
+        self.fails("relabel", "--model", "m.h5", "-o", "none", "clusters/result.json", "edits.json", code=3, says="m.h5: is a model of classes, but clusters/result.json has clusters")
+        self.fails("relabel", "--model", "k.h5", "-o", "none", "out/result.json", "edits.json", code=3, says="k.h5: is a model of clusters")
 
     @unittest.skipIf(anndata is None, "anndata is needed")
     def test_h5ad(self):

@@ -52,11 +52,12 @@ kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *in
 	return kdri_absent(ctx, path, "HDF5, which AnnData files need", NULL);
 }
 
-kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input,
-                             const char *const *classes, int64_t count, bool force)
+kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input, const char *list,
+                             const char *const *names, int64_t count, bool force)
 {
 	(void)input;
-	(void)classes;
+	(void)list;
+	(void)names;
 	(void)count;
 	(void)force;
 	return kdri_absent(ctx, path, "HDF5, which model files need", NULL);

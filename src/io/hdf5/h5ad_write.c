@@ -228,18 +228,17 @@ static kdr_status write_new(kdr_context *ctx, const kdri_h5 *h5, const kdr_data 
 typedef struct task {
 	const char *path, *temporary;
 	const kdr_data *data;
-	const kdri_h5ad_notes *notes; /* NULL: a model gets other names of classes */
-	const char *const *classes;
-	int64_t nclasses;
+	const kdri_h5ad_notes *notes; /* NULL: a model gets other names */
+	const char *list;             /* "classes" or "names" */
+	const char *const *names;
+	int64_t count;
 } task;
 
-static kdr_status rename_classes(kdr_context *ctx, const kdri_h5 *h5, const task *t)
+static kdr_status rename_list(kdr_context *ctx, const kdri_h5 *h5, const task *t)
 {
-	if (kdri_h5_what(h5, "classes") == KDRI_H5_NONE)
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: not a model of 'kindred transfer': it has no classes", t->path);
-	KDRI_DO(remove_link(ctx, h5, "classes"));
-	KDRI_DO(kdri_h5_write_strings(ctx, h5, "classes", t->classes, t->nclasses));
+	if (kdri_h5_what(h5, t->list) != KDRI_H5_NONE)
+		KDRI_DO(remove_link(ctx, h5, t->list));
+	KDRI_DO(kdri_h5_write_strings(ctx, h5, t->list, t->names, t->count));
 	return kdri_h5_seal(ctx, h5);
 }
 
@@ -253,7 +252,7 @@ static kdr_status change(kdr_context *ctx, const void *user, void *result)
 	                 : kdri_h5_reopen(ctx, t->path, t->temporary, &h5));
 	if (t->data)
 		KDRI_TRY(write_new(ctx, &h5, t->data));
-	KDRI_TRY(t->notes ? add_notes(ctx, &h5, t->notes) : rename_classes(ctx, &h5, t));
+	KDRI_TRY(t->notes ? add_notes(ctx, &h5, t->notes) : rename_list(ctx, &h5, t));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));
 done:
 	kdri_h5_close(&h5);
@@ -319,8 +318,8 @@ kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *in
 	return write_changed(ctx, path, input, (task){ .data = data, .notes = notes }, force);
 }
 
-kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input,
-                             const char *const *classes, int64_t count, bool force)
+kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input, const char *list,
+                             const char *const *names, int64_t count, bool force)
 {
-	return write_changed(ctx, path, input, (task){ .classes = classes, .nclasses = count }, force);
+	return write_changed(ctx, path, input, (task){ .list = list, .names = names, .count = count }, force);
 }

@@ -21,8 +21,8 @@ typedef struct kdri_h5ad_notes {
 kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
                               const kdri_h5ad_notes *notes, bool force);
 
-/* Writes a copy of the model `input` with other class names. */
-kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input,
-                             const char *const *classes, int64_t count, bool force);
+/* Writes a copy of the model `input` with another list "classes" or "names". */
+kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input, const char *list,
+                             const char *const *names, int64_t count, bool force);
 
 #endif
