@@ -7,13 +7,20 @@ cluster   NMI of `cluster` with the true number of clusters, by what is removed 
           data set, and also the 1, 2 or 3 leading directions of all data sets
 transfer  accuracy of `transfer` from the first data set to the last, with that of logistic regression (scikit-learn, the best C by five folds of the source)
           and of 15 nearest neighbours by cosine, on the same embeddings as they are
+vectors   NMI of `cluster` on texts that are cut to their first words: by words, by idf-weighted means of word vectors as --vectors makes them, and by these
+          means less the mean of each data set
 
 Embeddings: sentences20ng has those of sentences; `lsa` are the 128 leading directions of the tf-idf of a collection, scaled by their strength, of at
 most 500 samples of each data set. A case writes bench/results/embeddings-CASE.csv (or --out)."""
 
+import collections
+import csv
+import functools
 import gzip
 import pathlib
+import re
 import sys
+import tarfile
 import tempfile
 
 import common
@@ -22,6 +29,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 import scipy.sparse.linalg
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.model_selection import cross_val_score
@@ -30,6 +38,11 @@ MOST, DIRECTIONS, NEAREST = 500, 128, 15
 TEXTS = ["webkb4", "reuters3", "20ng_4task", "la12", "dmoz4", "cluto_trec", "ytspam5", "amazon_sentiment4"]
 TRANSFERS = ["webkb4", "la12", "amazon_sentiment4", "ytspam5"]  # with the same classes in all data sets
 SENTENCES = ["subject", "body"]
+CUTS = [3, 5, 8, 12, 20, 40, 80, 1000]  # words of each text
+COLLECTIONS = ["posts", "pages", "groups1", "groups2", "comments"]  # the threshold was chosen on the first two
+WORDS_ENOUGH = 11  # of src/text/vectors.c
+OTHERS = {"groups1": "alt.atheism comp.graphics misc.forsale rec.motorcycles sci.electronics soc.religion.christian".split(),
+          "groups2": "comp.sys.ibm.pc.hardware comp.windows.x rec.sport.hockey sci.med talk.politics.misc talk.religion.misc".split()}
 VARIANTS = ["nothing", "mean", "mean + 1", "mean + 2", "mean + 3"]
 
 
@@ -143,7 +156,107 @@ def transfer_table(rows):
     return [[r["embeddings"], *("%.3f" % float(r[c]) for c in ("kindred", "logistic regression", "15 nearest"))] for r in rows]
 
 
-CASES = {"cluster": cluster, "transfer": transfer}
+def posts():
+    for part in ("train", "test"):
+        with gzip.open(common.DATA / "sentences20ng" / f"{part}.csv.gz", "rt", encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        yield [r["subject"] + " " + r["body"] for r in rows], [r["group"] for r in rows]
+
+
+def pages():
+    """Web pages without headers and tags; a data set per university."""
+    sets = {}
+    with tarfile.open(common.DATA / "raw" / "webkb4-4univ-4class.tar.xz") as f:
+        for member in sorted((m for m in f if m.isfile()), key=lambda m: m.name):
+            _, kind, place, _ = member.name.split("/", 3)
+            text = f.extractfile(member).read().decode("latin-1").replace("\r", "").partition("\n\n")[2]
+            texts, truth = sets.setdefault(place, ([], []))
+            texts.append(re.sub(r"(?s)<[^>]*>", " ", text))
+            truth.append(kind)
+    return sets.values()
+
+
+def shuffled(x, names, rng):
+    """Texts with the words of each row of counts, in random order."""
+    return [" ".join(rng.permutation(np.repeat(names[row.indices], row.data.astype(int)))) for row in x]
+
+
+def counted(name):
+    """Texts from counts of words that are not stemmed."""
+    rng = np.random.default_rng(1)
+    folder = common.DATA / ("ytspam5" if name == "comments" else "20ng_full")
+    names = np.array(auto.lines(folder / "features.txt"))
+    if name == "comments":
+        for path in sorted(folder.glob("*.mtx.gz")):
+            stem = path.name.split(".")[0]
+            yield shuffled(common.load_csr("ytspam5", stem), names, rng), list(auto.lines(folder / f"{stem}.labels"))
+        return
+    x, truth = common.load_csr("20ng_full"), np.array(auto.lines(folder / "all.labels"))
+    for part in range(2):
+        rows = np.concatenate([np.flatnonzero(truth == g)[part:200:2] for g in OTHERS[name]])
+        yield shuffled(x[rows], names, rng), list(truth[rows])
+
+
+def texts_of(name):
+    return list(posts() if name == "posts" else pages() if name == "pages" else counted(name))
+
+
+def word_means(sets, vectors):
+    """Means of word vectors by idf, and the number of known words of each text."""
+    documents = [[[w for w in re.findall(r"[a-z]{2,}", t.lower()) if w not in ENGLISH_STOP_WORDS] for t in texts] for texts, _ in sets]
+    df = collections.Counter(w for d in documents for words in d for w in set(words))
+    n = sum(map(len, documents))
+    means, known = [], []
+    for d in documents:
+        x = np.zeros((len(d), len(next(iter(vectors.values())))))
+        for i, words in enumerate(d):
+            found = [w for w in words if w in vectors]
+            known.append(len(found))
+            if found:
+                x[i] = np.average([vectors[w] for w in found], axis=0, weights=[np.log((1 + n) / (1 + df[w])) + 1 for w in found])
+        means.append(x)
+    return means, np.median(known)
+
+
+@functools.cache
+def word_vectors():
+    with gzip.open(common.DATA / "sentences20ng" / "vectors.txt.gz", "rt", encoding="utf-8") as f:
+        return {word: np.array(values.split(), float) for word, _, values in (line.partition(" ") for line in f)}
+
+
+def vectors_rows(args, key):
+    sets = [([" ".join(t.split()[:int(key[1])]) for t in texts], truth) for texts, truth in texts_of(key[0])]
+    k = ",".join(str(len(set(t))) for _, t in sets)
+    means, known = word_means(sets, word_vectors())
+    centred = [x - x[x.any(axis=1)].mean(axis=0) * x.any(axis=1)[:, None] for x in means]
+    cells = []
+    with tempfile.TemporaryDirectory() as room:
+        tables = [f"{room}/set{i}.csv" for i in range(len(sets))]
+        for path, (texts, _) in zip(tables, sets):
+            with open(path, "w", newline="", encoding="utf-8") as f:
+                csv.writer(f).writerows([["text"], *([t] for t in texts)])
+        for x in (None, means, centred):
+            files = write(room, x) if x else [*tables, "--text-column", "text"]
+            result = common.program(args, "cluster", "--threads", 1, "--seed", 1, "-k", k, *files)
+            cells.append("%.4f" % np.mean([normalized_mutual_info_score(truth, task["labels"]) for (_, truth), task in zip(sets, result["tasks"])]))
+    yield ["%g" % known, *cells]
+
+
+def vectors(args):
+    return common.fill(args, "embeddings-vectors", ["collection", "words", "known", "by words", "by vectors", "mean removed"],
+                       [(c, str(n)) for c in COLLECTIONS for n in CUTS], lambda key: vectors_rows(args, key))
+
+
+VECTORS_HEAD = ["collection", "cut to", "known words", "by words", "by vectors", "mean removed", "used"]
+
+
+def vectors_table(rows):
+    """One row per collection and length; the last column is what --vectors uses."""
+    return [[r["collection"], "all" if r["words"] == str(CUTS[-1]) else r["words"], r["known"], *("%.3f" % float(r[c]) for c in ("by words", "by vectors", "mean removed")),
+             "vectors" if float(r["known"]) < WORDS_ENOUGH else "words"] for r in rows]
+
+
+CASES = {"cluster": cluster, "transfer": transfer, "vectors": vectors}
 
 if __name__ == "__main__":
     sys.exit(common.measure(__doc__, CASES, ["cluster"]))

@@ -91,6 +91,11 @@ const cli_option cli_reading_options[] = {
 static const char *const token_classes[] = { "words", "letters", "ascii", "runs", NULL };
 
 const cli_option cli_text_options[] = {
+	CLI_VALUE(
+	        "vectors", "FILE",
+	        "word vectors, for short texts: word2vec text, GloVe or fastText .vec, may be gzipped; if the "
+	        "median text has fewer than 11 words with a vector, texts are compared by the means of their "
+	        "vectors and explained by their words"),
 	CLI_SWITCH("strip-html",
 	           "remove tags, comments, scripts and styles; decode entities (default: if most documents "
 	           "are HTML; vectorize without --detect: no)"),

@@ -46,7 +46,7 @@ static const cli_option vocabulary_options[] = {
 
 static cli_option_group groups[] = {
 	{ "Options", own_options },           { "Input", input_options },
-	{ "Vocabulary", vocabulary_options }, { "Text processing", cli_text_options },
+	{ "Vocabulary", vocabulary_options }, { "Text processing", cli_text_options + 1 },
 	{ "Common", cli_common_options },     { NULL, NULL },
 };
 
@@ -266,7 +266,7 @@ static int vectorize_run(cli_args *args)
 	if (code == EXIT_DONE)
 		code = set_options(ctx, args, vocabulary_options, &options);
 	if (code == EXIT_DONE)
-		code = set_options(ctx, args, cli_text_options, &options);
+		code = set_options(ctx, args, cli_text_options + 1, &options);
 	if (code == EXIT_DONE)
 		code = cli_code_reading(ctx, kdr_vectorize(ctx, corpora, count, &options, data, &stats));
 	if (code == EXIT_DONE)

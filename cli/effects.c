@@ -32,7 +32,7 @@ typedef struct rule {
 
 #define PREP "features weight norm scale top-features top-by fit-on"
 #define TEXTS \
-	"strip-html strip-mail keep-subject tokens lowercase min-length max-length stop-words stemmer ngrams min-df max-df " \
+	"vectors strip-html strip-mail keep-subject tokens lowercase min-length max-length stop-words stemmer ngrams min-df max-df " \
 	"vocabulary binary"
 
 static const rule rules[] = {
@@ -57,6 +57,9 @@ static const rule rules[] = {
 	  .with = "text-column",
 	  .because = "only the words of that column are used" },
 	{ .options = "keep-subject", .needs = "strip-mail" },
+	{ .options = "vectors",
+	  .with = "explain",
+	  .because = "samples are compared by the files of the data sets, and the texts only explain" },
 	{ .options = "min-df max-df top-features", .with = "vocabulary", .because = "it sets the columns" },
 	/* files */
 	{ .options = "header columns recode", .files = IN_TABLE, .kinds = "a CSV, TSV or Excel file" },

@@ -213,8 +213,11 @@ static void print_table(FILE *out, const cli_run *run)
 	const bool classes = cli_has_classes(r);
 	const int64_t ntasks = kdr_result_ntasks(r), count = labelled(r);
 	bool scored = false, confident = false, moved = false;
+	const char *compared = NULL;
 	const int widest = name_width(r, 8);
 	for (int64_t i = 0; i < ntasks; i++) {
+		if (!compared)
+			compared = kdri_json_text(kdri_json_get(cli_about_task(run, i), "compared_by"), NULL);
 		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
 		confident = confident || isfinite(confidence_of(run, i));
 		moved = moved || isfinite(kdri_json_number(about_field(run, i, "moved"), NAN));
@@ -242,6 +245,8 @@ static void print_table(FILE *out, const cli_run *run)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
 		print_effect(out, run, i);
 	}
+	if (compared)
+		fprintf(out, "texts are compared by %s\n", compared);
 	if (confident)
 		fprintf(out, "confidence: estimated fraction of samples %s, 0 to 1\n",
 		        classes ? "with the right class" : "in the right cluster");

@@ -77,6 +77,10 @@ typedef struct kdr_text_options {
 	const char *
 	        stems; /* with `terms` and several languages: a term, a tab, its stem, a tab and so on, for terms whose stem is
 	                        not that of the first language. Models have it */
+	const char *
+	        vectors; /* a file of word vectors as text (word2vec, GloVe, fastText .vec; may be gzipped) or NULL: if texts are short,
+	                      rows are means of the vectors of their words, weighted by idf, and the counts explain them
+	                      (kdr_data_explain) */
 } kdr_text_options;
 KDR_DEFINE_INIT(kdr_text_options)
 

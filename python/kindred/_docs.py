@@ -70,7 +70,10 @@ text_column : str, optional
     Column of a CSV file, or field of a JSON lines file, whose words are counted.
 texts : dict, optional
     Options of :func:`vectorize`, such as ``{"stemmer": "none", "min_df": 5}``. The
-    others are chosen from the texts.""",
+    others are chosen from the texts.
+vectors : path, optional
+    File of word vectors (word2vec text, GloVe, fastText ``.vec``). If texts are short,
+    they are compared by the means of their vectors and explained by their words.""",
     "preparing": f"""\
 weight : {braces(choices("weight"))}, optional
     How to weight entries: 1 if not zero (``"binary"``), log(1 + x) (``"log1p"``), the

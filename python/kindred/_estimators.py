@@ -15,7 +15,7 @@ import numpy as np
 from ._data import Data, check_matrix, is_anndata, is_frame, is_path, is_sparse, is_texts, some_row
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
-from ._jobs import TextSets, _of_texts, as_tasks, cluster, explain_by, join_texts, load, transfer
+from ._jobs import TextSets, _of_texts, as_tasks, cluster, explain_by, join_texts, load, transfer, with_vectors
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -99,7 +99,7 @@ def _checked(x):
     return x if isinstance(x, (Data, TextSets)) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
 
 
-READING = ("columns", "rename", "recode", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts")
+READING = ("columns", "rename", "recode", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts", "vectors")
 
 
 def _without_texts(reading):
@@ -111,6 +111,8 @@ def _check_reading(how):
     for name in how:
         if name not in READING:
             raise TypeError(f"fit() got an unexpected keyword argument '{name}': {', '.join(READING)} are allowed")
+    if "vectors" in how:
+        how["texts"] = with_vectors(how.get("texts"), how.pop("vectors"))
 
 
 def _whole(sets, values, unknown):
@@ -278,9 +280,9 @@ class Clusterer(ClusterMixin, Estimator):
         **reading : dict
             Options of :func:`cluster` for paths, DataFrames and texts: ``columns``,
             ``rename``, ``recode``, ``missing``, ``na``, ``decimal``, ``id_column``,
-            ``label_column``, ``task_column``, ``text_column`` and ``texts``. Rows
-            that ``missing="drop-row"`` skips, or that only one of `X` and `explain` has,
-            have the label -1.
+            ``label_column``, ``task_column``, ``text_column``, ``texts`` and
+            ``vectors``. Rows that ``missing="drop-row"`` skips, or that only one of
+            `X` and `explain` has, have the label -1.
 
         Returns
         -------
@@ -617,8 +619,8 @@ class Transfer(ClassifierMixin, Estimator):
         **reading : dict
             Options of :func:`transfer` for paths, DataFrames and texts:
             ``columns``, ``rename``, ``recode``, ``missing``, ``na``, ``decimal``,
-            ``id_column``, ``label_column``, ``task_column``, ``text_column`` and
-            ``texts``.
+            ``id_column``, ``label_column``, ``task_column``, ``text_column``,
+            ``texts`` and ``vectors``.
 
         Returns
         -------

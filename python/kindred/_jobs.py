@@ -332,7 +332,7 @@ def finish(session, result):
 
 @documented
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, id_column=None,
-            label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
+            label_column=None, task_column=None, text_column=None, texts=None, vectors=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
             cannot_link=None, explain=None,
@@ -440,7 +440,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     label_column = label_column if known_column is None else known_column
     how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
-    texts = {**how, "text_column": text_column, "texts": texts}
+    texts = {**how, "text_column": text_column, "texts": with_vectors(texts, vectors)}
     (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(texts, explain))
     sets, of = load(session, tables, names, "task", how, method=method, may_lack_labels=known_column is not None, explained=explain is not None)
     if explain is not None:
@@ -591,7 +591,7 @@ def _sample(sample, sets, what):
 
 @documented
 def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None,
-             id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
+             id_column=None, label_column=None, task_column=None, text_column=None, texts=None, vectors=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
              explain=None, report_features=None, model_size=None, model_without_samples=False):
@@ -680,6 +680,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
            "label_column": label_column, "task_column": task_column}
     made = {"how": how, "method": method, "family": "transfer", "more": True}
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
+    texts = with_vectors(texts, vectors)
     s_tables, t_tables, b_tables = join_texts(
         session, [(s_tables, s_names, "source", labels is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
         _of_texts({**how, "text_column": text_column, "texts": texts}, explain))
@@ -761,7 +762,7 @@ def _elsewhere(path):
 
 @documented
 def read(path, *, format=None, name=None, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, id_column=None, label_column=None,
-         task_column=None, text_column=None, texts=None, delimiter=None, encoding=None, header=None, transpose=False, model=None, stream=None,
+         task_column=None, text_column=None, texts=None, vectors=None, delimiter=None, encoding=None, header=None, transpose=False, model=None, stream=None,
          feature_names=None, may_lack_labels=False, may_lack_columns=False):
     r"""Read a data set from a file, a folder or a DataFrame.
 
@@ -832,6 +833,8 @@ def read(path, *, format=None, name=None, columns=None, rename=None, recode=None
     ['a', 'a', 'b']
     """
     options = {option: value for option, value in locals().items() if option not in ("path", "name") and value is not None}
+    if vectors is not None:
+        options["texts"] = with_vectors(texts, options.pop("vectors"))
     session = Session()
     several = isinstance(path, (list, tuple, dict))
     named = list(path.items()) if isinstance(path, dict) else [(name, p) for p in (path if several else [path])]
@@ -867,6 +870,11 @@ def _read_listed(session, named, o, keep):
     lib.kdr_free(session.ctx, out[0])
     lib.kdr_free(session.ctx, of[0])
     return sets
+
+
+def with_vectors(texts, vectors):
+    """Options for texts, with those of their word vectors."""
+    return texts if vectors is None else {**(texts or {}), "vectors": os.fspath(vectors)}
 
 
 def _text_settings(texts):

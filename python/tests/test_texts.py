@@ -3,8 +3,10 @@ import json
 import os
 import tempfile
 import unittest
+from pathlib import Path
 
 import kindred
+import numpy as np
 from common import PartsTest
 
 TOPICS = {"bread": "flour oven baker dough pastry crust loaf salt", "ships": "voyage harbour sailor anchor captain wave deck mast"}
@@ -72,6 +74,26 @@ class Texts(PartsTest):
         fitted = kindred.Auto(n_clusters=2).fit([texts("bread", 0, 15) + texts("ships", 0, 15)])
         self.assertEqual(fitted.labels_[0].tolist(), [0] * 15 + [1] * 15)
         self.assertEqual(fitted.predict(texts("ships", 20, 3, "s") + texts("bread", 20, 2, "s")).tolist(), [1, 1, 1, 0, 0])
+
+    def test_short_texts_are_compared_by_word_vectors(self):
+        vectors = Path(self.path("v.txt"))
+        vectors.write_text("".join(f"{w} {1 + .01 * i} {t} {1 - t}\n" for t, words in enumerate(TOPICS.values()) for i, w in enumerate(words.split())))
+        own = [words.split() for words in TOPICS.values()]
+        short = [f"{own[i % 2][i // 2 % 8]} {own[i % 2][(i // 2 + 1) % 8]}" for i in range(40)]
+        result = kindred.cluster([short], 2, vectors=vectors)
+        self.assertEqual(result.labels(0).tolist(), [0, 1] * 20)
+        self.assertIn("word vectors, because the median text has 2 words", json.loads(result.to_json())["tasks"][0]["compared_by"])
+        self.assertEqual(kindred.cluster([short], 2, texts={"vectors": str(vectors)}).labels(0).tolist(), [0, 1] * 20)
+        fitted = kindred.Auto(n_clusters=2).fit([short], vectors=vectors)
+        self.assertEqual(fitted.predict(["mast", "oven", "zebra"]).tolist(), [1, 0, -1])
+        found = kindred.transfer([short], [["bread", "ships"] * 20], [["mast deck", "salt loaf"]], vectors=vectors)
+        self.assertEqual(list(found.labels(-1)), ["ships", "bread"])
+        data = kindred.read(self.folder("f", 0, 3), texts={"stemmer": "none"}, vectors=vectors)
+        self.assertEqual(data.shape, (6, 3))
+        with self.assertRaisesRegex(ValueError, "word vectors have no effect on texts that only explain"):
+            kindred.cluster(np.eye(3), 2, explain=short[:3], vectors=vectors)
+        with self.assertRaisesRegex(OSError, "none.txt: cannot open"):
+            kindred.cluster([short], 2, vectors="none.txt")
 
     def test_transfer_counts_sources_and_targets_together(self):
         source, target = self.folder("old", 0, 15), self.folder("new", 20, 5)

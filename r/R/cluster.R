@@ -39,6 +39,9 @@
 #'   Row names of matrices and data frames are used as names of samples.
 #' @param text_column Count the words of this column of CSV files.
 #' @param texts Named list of options for texts, such as `list(min_df = 2)`.
+#' @param vectors File of word vectors (word2vec text, GloVe, fastText `.vec`). If
+#'   texts are short, they are compared by the means of their vectors and explained
+#'   by their words.
 #' @param weight Weighting: `"none"`, `"binary"`, `"log1p"`, `"cpm"`, `"tfidf"` or
 #'   `"sqrt"`.
 #' @param norm Length of rows: `"none"`, `"l1"` or `"l2"`.
@@ -117,7 +120,7 @@ kd_cluster <- function(x, ...) UseMethod("kd_cluster")
 #' @export
 kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), ..., columns = NULL, rename = NULL, recode = NULL, missing = NULL,
                                na = NULL, decimal = NULL, id_column = NULL, label_column = NULL, task_column = NULL,
-                               text_column = NULL, texts = NULL, weight = NULL, norm = NULL, scale = NULL, features = NULL,
+                               text_column = NULL, texts = NULL, vectors = NULL, weight = NULL, norm = NULL, scale = NULL, features = NULL,
                                top_features = NULL, top_by = NULL, fit_on = NULL, preprocess = "default", features_from = NULL,
                                feature_options = list(), pooled = FALSE, init = NULL,
                                quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, model_size = NULL,
@@ -135,7 +138,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                   quality = flag(quality, "quality"), resamples = resamples, model_size = model_size,
                                   model_without_samples = flag(model_without_samples, "model_without_samples")))
   group <- c(as_tables(x, "x"), list(stem = "task", may_lack = !is.null(known_column)))
-  reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column %||% known_column, task_column, text_column, texts)
+  reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column %||% known_column, task_column, text_column, with_vectors(texts, vectors))
   loaded <- load_groups(session, list(group), if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "cluster"), !is.null(explain))[[1]]
   if (!is.null(explain)) explain_by(session, loaded, length(group$tables), explain, reads)
   infos <- lapply(loaded$sets, function(set) .Call(C_data_info, set))

@@ -274,5 +274,8 @@ explain_by <- function(session, loaded, count, explain, how) {
   for (n in seq_along(owner)) call_c(session, C_data_explain, loaded$sets[[which(loaded$from %in% views$at)[n]]], found$sets[[n]])
 }
 
+# Options for texts, with those of their word vectors.
+with_vectors <- function(texts, vectors) if (is.null(vectors)) texts else c(as.list(texts), vectors = path.expand(vectors))
+
 # The options for data sets that views explain: those for texts belong to the views.
 without_texts <- function(how) how[setdiff(names(how), c("text_column", "texts"))]

@@ -41,7 +41,7 @@
 #' @export
 kd_transfer <- function(source, labels = NULL, target, method = "auto", options = list(), ..., bridges = NULL, views = NULL,
                         probabilities = FALSE, columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL,
-                        id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, weight = NULL,
+                        id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, vectors = NULL, weight = NULL,
                         norm = NULL, scale = NULL, features = NULL, top_features = NULL, top_by = NULL, fit_on = NULL,
                         preprocess = "default", features_from = NULL, feature_options = list(), map = TRUE, model = FALSE,
                         model_size = NULL, model_without_samples = FALSE, ask = NULL, target_labels = NULL, explain = NULL, seed = 1, threads = NULL,
@@ -58,7 +58,7 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
                                   model_without_samples = flag(model_without_samples, "model_without_samples")))
   if (is_cells(source) && is.character(labels) && length(labels) == 1 && ncol(source) > 1) labels <- cell_column(source, labels)
   group <- function(x, stem, may_lack) c(as_tables(x, stem), list(stem = stem, may_lack = may_lack))
-  reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column, task_column, text_column, texts)
+  reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column, task_column, text_column, with_vectors(texts, vectors))
   groups <- list(group(source, "source", !is.null(labels)), group(target, "target", TRUE), group(bridges, "bridge", TRUE),
                  group(views, "view", TRUE))
   loaded <- load_groups(session, groups, if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "transfer"), !is.null(explain))

@@ -17,7 +17,7 @@ void kdri_result_about_free(kdr_result *r)
 	const kdr_allocator *a = &r->allocator;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
-		KDRI_FREE_WITH(a, task->name, task->path, task->number);
+		KDRI_FREE_WITH(a, task->name, task->path, task->compared, task->number);
 		if (!task->borrowed)
 			kdri_strings_free(a, task->features, task->d);
 		kdri_free_with(a, task->view.path);
@@ -148,6 +148,8 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 	KDRI_TRY(kdri_sheet_notes(ctx, data, &notes, &nnotes));
 	if (nnotes > 0 && data->sheet)
 		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, NULL, 0, &sheet));
+	if (data->compared && !task->compared)
+		KDRI_TRY(kdri_strdup(ctx, data->compared, &task->compared));
 	kdri_free_with(&r->allocator, task->path);
 	kdri_strings_free(&r->allocator, task->notes, task->nnotes);
 	kdri_sheet_free(&r->allocator, task->sheet);

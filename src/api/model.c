@@ -89,6 +89,13 @@ void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
 		options->terms = (const char *const *)p->names;
 		options->nterms = p->cols;
 	}
+	if (p && p->vectors && options &&
+	    options->size >= offsetof(kdr_read_options, vectors) + sizeof options->vectors) {
+		options->texts = p->reading_texts;
+		options->terms = (const char *const *)p->vectors->words;
+		options->nterms = p->vectors->count;
+		options->vectors = (const struct kdr_word_vectors *)p->vectors;
+	}
 	/* A caller whose struct has no such members has nothing to complete. */
 	if (!p || !p->reading_columns || !options ||
 	    options->size < offsetof(kdr_read_options, na) + sizeof options->na)

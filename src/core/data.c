@@ -32,7 +32,7 @@ void kdr_data_free(kdr_data *d)
 	if (!d)
 		return;
 	kdr_allocator a = d->allocator;
-	KDRI_FREE_WITH(&a, d->name, d->path, d->texts, d->texts_note);
+	KDRI_FREE_WITH(&a, d->name, d->path, d->texts, d->texts_note, d->compared);
 	free_matrix(d);
 	kdri_free_with(&a, d->mapped);
 	kdri_strings_free(&a, d->features, d->cols);
@@ -49,7 +49,45 @@ void kdr_data_free(kdr_data *d)
 	kdri_free_with(&a, d->origin);
 	kdri_original_free(&a, &d->original);
 	kdr_data_free(d->view);
+	kdri_vectors_release(d->vectors);
 	kdri_free_with(&a, d);
+}
+
+kdr_status kdri_vectors_new(kdr_context *ctx, int64_t count, int64_t dim, kdri_vectors **out)
+{
+	kdr_status st;
+	kdri_vectors *v = NULL;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, count, dim, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &v, 1));
+	v->allocator = ctx->allocator;
+	v->users = 1;
+	v->count = count;
+	v->dim = dim;
+	KDRI_TRY(KDRI_NEW0(ctx, &v->words, count));
+	KDRI_TRY(KDRI_NEW(ctx, &v->idf, count));
+	KDRI_TRY(KDRI_NEW(ctx, &v->values, size));
+	*out = v;
+	v = NULL;
+done:
+	kdri_vectors_release(v);
+	return st;
+}
+
+kdri_vectors *kdri_vectors_share(kdri_vectors *v)
+{
+	if (v)
+		v->users++;
+	return v;
+}
+
+void kdri_vectors_release(kdri_vectors *v)
+{
+	if (!v || --v->users > 0)
+		return;
+	const kdr_allocator a = v->allocator;
+	kdri_strings_free(&a, v->words, v->count);
+	KDRI_FREE_WITH(&a, v->idf, v->values, v);
 }
 
 void kdri_original_free(const kdr_allocator *allocator, kdri_original *original)
@@ -280,6 +318,9 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 		KDRI_TRY(kdri_strdup(ctx, data->texts, &d->texts));
 	if (data->texts_note)
 		KDRI_TRY(kdri_strdup(ctx, data->texts_note, &d->texts_note));
+	if (data->compared)
+		KDRI_TRY(kdri_strdup(ctx, data->compared, &d->compared));
+	d->vectors = kdri_vectors_share(data->vectors);
 	d->streamed = data->streamed && d->allocator.free == data->allocator.free;
 	if (data->view)
 		KDRI_TRY(kdr_data_view(ctx, data->view, NULL, &d->view));
@@ -397,6 +438,9 @@ kdr_status kdri_data_part(kdr_context *ctx, const kdr_data *data, const int64_t 
 		KDRI_TRY(kdri_strdup(ctx, data->texts, &d->texts));
 	if (data->texts_note)
 		KDRI_TRY(kdri_strdup(ctx, data->texts_note, &d->texts_note));
+	if (data->compared)
+		KDRI_TRY(kdri_strdup(ctx, data->compared, &d->compared));
+	d->vectors = kdri_vectors_share(data->vectors);
 	*out = d;
 	d = NULL;
 done:

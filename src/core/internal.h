@@ -349,6 +349,21 @@ typedef struct kdri_original {
 	double *origin; /* cols, with values: the day that dates are counted from, in days since 1970 */
 } kdri_original;
 
+/* Vectors of words, which the data sets that were made with them share: text/vectors.c. */
+typedef struct kdri_vectors {
+	kdr_allocator allocator;
+	atomic_int users;
+	int64_t count, dim;
+	char **words;
+	double *idf;    /* of each word */
+	double *values; /* count x dim */
+} kdri_vectors;
+/* Room for vectors; the words are NULL. */
+kdr_status kdri_vectors_new(kdr_context *ctx, int64_t count, int64_t dim, kdri_vectors **out);
+/* One user more, or fewer; without any, they are freed. NULL is accepted. */
+kdri_vectors *kdri_vectors_share(kdri_vectors *vectors);
+void kdri_vectors_release(kdri_vectors *vectors);
+
 /* Owned; readers fill one. Exactly one of dense or (rowptr, col, val) is set. */
 struct kdr_data {
 	kdr_allocator allocator;
@@ -380,7 +395,9 @@ struct kdr_data {
 	double seconds; /* reading took */
 	char *texts; /* made from texts: the options that determine the terms, as in kdr_read_options.texts;
 		        otherwise NULL */
-	char *texts_note; /* what was chosen automatically for the texts, as a message; or NULL */
+	char *texts_note;      /* what was chosen automatically for the texts, as a message; or NULL */
+	char *compared;        /* with vectors: what texts are compared by, and why, as a message; or NULL */
+	kdri_vectors *vectors; /* rows are means of these vectors of the words of texts; or NULL */
 	kdr_data *
 	        view; /* the same samples in other columns, which explain what these give (jobs/explain.c); or NULL */
 };

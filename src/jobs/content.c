@@ -33,7 +33,7 @@ static kdri_no_label content_of(const kdr_data *data, const kdr_mat *x, int64_t 
 	}
 	if (missing)
 		return KDRI_ALL_MISSING;
-	if (x->kind == KDR_MAT_DENSE) /* in a table, a row of zeros is a value */
+	if (x->kind == KDR_MAT_DENSE && !data->vectors) /* in a table, a row of zeros is a value */
 		return KDRI_ALL_ZERO;
 	return data->texts ? KDRI_NO_WORDS : KDRI_NO_ENTRIES;
 }

@@ -135,6 +135,10 @@ kdr_status kdr_data_explain(kdr_context *ctx, kdr_data **data, kdr_data *view)
 	KDRI_NEED(ctx, data && *data && view);
 	pairing p = { .data = *data, .view = view };
 	const bool ids = p.data->ids && p.view->ids;
+	if (view->vectors)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "%s: word vectors have no effect on texts that only explain; remove them",
+		          called(view));
 	KDRI_TRY(KDRI_NEW(ctx, &p.of_data, p.data->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &p.of_view, view->rows));
 	for (int64_t i = 0; i < view->rows; i++)
@@ -189,7 +193,7 @@ kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *r, kdr_data *const *da
 	*any = n > 0;
 	if (n == 0)
 		goto done;
-	KDRI_TRY(kdri_job_alone(ctx, "--explain", true));
+	KDRI_TRY(kdri_job_alone(ctx, data[0]->vectors ? "--vectors" : "--explain", true));
 	KDRI_TRY(kdri_prepare_sets(ctx, views, n, 0, false, &wanted, KDRI_PREP_RECIPE, true, &recipe, &prep));
 	for (int64_t i = 0; i < n; i++)
 		KDRI_TRY(kdri_table_encode(ctx, prep, i, views[i]));

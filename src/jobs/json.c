@@ -297,6 +297,8 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	kdri_json_string(j, "path", t->path);
 	kdri_json_int(j, "n", t->all);
 	kdri_json_int(j, "d", t->d);
+	if (t->compared)
+		kdri_json_string(j, "compared_by", t->compared);
 	if (t->view.path)
 		kdri_json_string(j, "explained_by", t->view.path);
 	kdri_json_int(j, "nnz", t->all_nnz);

@@ -255,6 +255,10 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 {
 	kdri_traits c = { 0 };
 	bool differ = false, mixed = false, equal = false;
+	if (tasks[0]->vectors) { /* of words */
+		*kind = KDR_DATA_EMBEDDINGS;
+		return KDR_OK;
+	}
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_mat x = kdr_data_mat(tasks[t]);
 		mixed = mixed || kdri_data_mixed(tasks[t], false);

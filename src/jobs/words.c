@@ -464,8 +464,9 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 		const kdr_data *view = kdri_shown(data[t]);
 		const bool wanted = task->labels && task->sizes && task->k > 0;
 		if (wanted)
-			KDRI_TRY(words_side_new(ctx, task, data[t], kind == KDR_DATA_WORDS || data[t]->texts,
-			                        &sides[t]));
+			KDRI_TRY(words_side_new(
+			        ctx, task, data[t],
+			        kind == KDR_DATA_WORDS || (data[t]->texts && !data[t]->vectors), &sides[t]));
 		if (wanted && view != data[t])
 			KDRI_TRY(words_side_new(ctx, task, view, shown_kind == KDR_DATA_WORDS, &shown));
 		if (wanted && explained == (view != data[t]))

@@ -371,6 +371,14 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 
 /* --- new data --------------------------------------------------------------------------------- */
 
+static kdr_status not_texts(kdr_context *ctx, const kdr_data *d)
+{
+	return kdri_fail(
+	        ctx, KDR_ERR_DATA,
+	        "%s is a table, but the model was fitted on texts; name the column with the texts: --text-column NAME",
+	        d->path && d->path[0] ? d->path : d->name);
+}
+
 static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
                               const kdri_names *table, int64_t *column_of, kdri_columns *c)
 {
@@ -401,10 +409,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 	if (found == 0 && prep->cols > 0) {
 		char own[192];
 		if (prep->reading_texts && !d->texts)
-			return kdri_fail(
-			        ctx, KDR_ERR_DATA,
-			        "%s is a table, but the model was fitted on texts; name the column with the texts: --text-column NAME",
-			        d->path && d->path[0] ? d->path : d->name);
+			return not_texts(ctx, d);
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "%s has none of the model's columns: it has %s, the model %s; use --rename OLD=NEW",
@@ -434,6 +439,8 @@ kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data
 	kdri_names table = { .borrows = true };
 	int64_t *column_of = NULL;
 	if (!d->features || !prep->names || prep->options.align == KDR_ALIGN_POSITION) {
+		if (prep->vectors && !d->vectors)
+			return not_texts(ctx, d);
 		if (d->cols != prep->cols)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,

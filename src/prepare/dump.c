@@ -10,6 +10,7 @@
  *            fill (tasks x columns)       replacements for missing values of tables
  *            unit, low, high (sets x columns), hole (tasks x columns)   scale table
  *            origin (columns)             the day that dates are counted from, since 1970-01-01; else 0
+ *   strings  words                       that have a vector: vectors (words x columns), word_idf (words), float64
  *   strings  read_columns, read_missing, read_texts (one each), read_na, read_rename, read_recode   how files of new samples are read
  *
  * sets is `tasks` if fit_each is 1, else 1. The contents of a file are not trusted: sizes are compared with the data
@@ -72,6 +73,12 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump 
 		put_strings(dump, "read_missing", 1, (const char *const *)&p->reading_missing);
 	if (p->reading_texts)
 		put_strings(dump, "read_texts", 1, (const char *const *)&p->reading_texts);
+	if (p->vectors) {
+		put_strings(dump, "words", p->vectors->count, (const char *const *)p->vectors->words);
+		dump_put(dump, "word_idf", KDR_FLOAT64, p->vectors->count, p->vectors->idf);
+		dump_put(dump, "vectors", KDR_FLOAT64, p->vectors->count * p->vectors->dim,
+		         p->vectors->values);
+	}
 	if (p->reading_nna > 0)
 		put_strings(dump, "read_na", p->reading_nna, (const char *const *)p->reading_na);
 	if (p->reading_nrename > 0)
@@ -227,6 +234,35 @@ static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	return get_list(ctx, dump, "read_recode", &p->reading_recode, &p->reading_nrecode);
 }
 
+/* The vectors of words, which have as many dimensions as there are columns. */
+static kdr_status get_vectors(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
+{
+	kdri_vectors *v;
+	const void *idf = NULL, *values = NULL;
+	int64_t size;
+	const kdri_dump_strings *words = find_strings(dump, "words");
+	if (!words)
+		return KDR_OK;
+	if (!p->reading_texts || !words->strings || p->cols < 1)
+		return dump_damaged(ctx, "words", "the samples are not texts");
+	KDRI_DO(kdri_mul(ctx, words->count, p->cols, &size));
+	KDRI_DO(need(ctx, dump, "word_idf", KDR_FLOAT64, words->count, &idf));
+	KDRI_DO(need(ctx, dump, "vectors", KDR_FLOAT64, size, &values));
+	KDRI_DO(kdri_vectors_new(ctx, words->count, p->cols, &v));
+	p->vectors = v;
+	memcpy(v->idf, idf, (size_t)v->count * sizeof *v->idf);
+	memcpy(v->values, values, (size_t)size * sizeof *v->values);
+	for (int64_t i = 0; i < v->count; i++) {
+		if (!words->strings[i] || !(v->idf[i] > 0) || !isfinite(v->idf[i]))
+			return dump_damaged(ctx, "words", "a word or its weight is missing");
+		KDRI_DO(kdri_strdup(ctx, words->strings[i], &v->words[i]));
+	}
+	for (int64_t i = 0; i < size; i++)
+		if (!isfinite(v->values[i]))
+			return dump_damaged(ctx, "vectors", "a value is not finite");
+	return KDR_OK;
+}
+
 static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
 {
 	kdr_status st;
@@ -346,6 +382,7 @@ kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pr
 		KDRI_TRY(get_reals(ctx, dump, "fill", table, false, &p->fill));
 	}
 	KDRI_TRY(get_reading(ctx, dump, p));
+	KDRI_TRY(get_vectors(ctx, dump, p));
 	KDRI_TRY(get_kept(ctx, dump, p));
 	kdri_prep_finish(p);
 	*out = p;

@@ -379,6 +379,8 @@ static kdr_status keep_reading(kdr_context *ctx, kdr_prep *prep, kdr_data *const
 		const kdri_sheet *s = tasks[t]->sheet;
 		if (tasks[t]->texts && !prep->reading_texts)
 			KDRI_TRY(kdri_strdup(ctx, tasks[t]->texts, &prep->reading_texts));
+		if (!prep->vectors)
+			prep->vectors = kdri_vectors_share(tasks[t]->vectors);
 		first = first ? first : s;
 		any = any || s;
 		plain = plain && !kdri_data_mixed(tasks[t], true);

@@ -42,6 +42,7 @@ struct kdr_prep {
 	char *reading_columns; /* kdr_read_options for new samples; NULL: not specified */
 	char *reading_missing;
 	char *reading_texts;                     /* NULL: samples are not texts */
+	kdri_vectors *vectors;                   /* that texts are compared by; NULL: none */
 	char **reading_na;                       /* ended by NULL */
 	char **reading_rename, **reading_recode; /* the same; NULL: none */
 	int64_t reading_nrename, reading_nrecode;

@@ -267,6 +267,7 @@ void kdr_prep_free(kdr_prep *p)
 	KDRI_FREE_WITH(&a, p->idf, p->median, p->offset, p->divisor, p->column_kind, p->unit, p->low, p->high,
 	               p->hole, p->kept, p->group, p->origin, p->fill, p->reading_columns, p->reading_missing,
 	               p->reading_texts);
+	kdri_vectors_release(p->vectors);
 	kdri_strings_free(&a, p->reading_na, p->reading_nna);
 	kdri_strings_free(&a, p->reading_rename, p->reading_nrename);
 	kdri_strings_free(&a, p->reading_recode, p->reading_nrecode);

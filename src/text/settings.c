@@ -94,6 +94,8 @@ kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const cha
 		o->stemmer = value;
 	else if (strcmp(name, "vocabulary") == 0)
 		o->vocabulary = value;
+	else if (strcmp(name, "vectors") == 0)
+		o->vectors = value;
 	else if (strcmp(name, "stems") == 0)
 		o->stems = value;
 	else if (strcmp(name, "tokens") == 0)

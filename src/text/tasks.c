@@ -101,7 +101,9 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	int64_t n = 0;
 	kdr_text_stats stats = { 0 };
 	kdr_text_options how;
-	const kdri_corpus_roles roles = { .id = options->id_column, .task = options->task_column };
+	const kdri_corpus_roles roles = { .id = options->id_column,
+		                          .task = options->task_column,
+		                          .vectors = (kdri_vectors *)options->vectors };
 	char *settings = NULL;
 	double start = kdri_now();
 	kdr_text_options_init(&how);
@@ -132,8 +134,10 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	             (long long)stats.tokens, (long long)stats.terms);
 	made[0]->seconds = kdri_now() - start;
 	int64_t entries = 0;
-	for (int64_t t = 0; t < n; t++)
-		entries += made[t]->rowptr[made[t]->rows];
+	for (int64_t t = 0; t < n; t++) {
+		const kdr_data *words = made[t]->view ? made[t]->view : made[t];
+		entries += words->rowptr[words->rows];
+	}
 	if (options->terms && entries == 0)
 		KDRI_FAIL(ctx, KDR_ERR_DATA,
 		          "%s: none of the %lld words that the model was fitted on occurs in the texts",

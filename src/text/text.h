@@ -7,6 +7,7 @@
 
 #include "core/internal.h"
 #include "core/utf8.h"
+#include "io/io.h"
 
 /* --- html.c: headers ---------------------------------------------------------------------------- */
 
@@ -164,6 +165,7 @@ typedef struct kdri_document {
  * that each belongs to. NULL: none. */
 typedef struct kdri_corpus_roles {
 	const char *id, *task;
+	kdri_vectors *vectors; /* with options.terms, which are its words: of a model; or NULL */
 } kdri_corpus_roles;
 typedef struct kdri_corpus kdri_corpus;
 /* `roles` may be NULL. */
@@ -356,5 +358,27 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
                               const kdri_terms *names, const int32_t *name, const kdri_term_columns *columns,
                               const kdr_text_options *options, kdr_data **out, int64_t *dropped);
 void kdri_counts_free(kdr_context *ctx, kdri_counts *counts);
+
+/* --- vectors.c: texts as means of word vectors ------------------------------------------------------- */
+
+/* Reads the vectors of those words that are terms; their idf is that among `texts` texts. place[i] is the number of the vector of term i,
+ * or -1. `fold`: terms are in lower case, and a word in another case counts if the file does not have it in theirs. */
+kdr_status kdri_vectors_read(kdr_context *ctx, kdri_input *in, const kdri_terms *terms, bool fold,
+                             int64_t texts, kdri_vectors **out, int32_t **place);
+
+typedef struct kdri_embedding {
+	kdri_vectors *vectors;
+	double **rows;              /* of each data set; NULL: texts are compared by words */
+	int64_t count, texts, none; /* data sets; texts, and those without a known word */
+	char note[320];             /* for the user; "" if the vectors are those of a model */
+} kdri_embedding;
+/* Embeds the texts of `count` data sets by the vectors in a file, or by given ones, whose words are the terms. Call it before stems
+ * are merged. */
+kdr_status kdri_embedding_new(kdr_context *ctx, const char *path, kdri_vectors *given,
+                              const kdr_text_options *options, const kdri_terms *terms,
+                              const kdri_counts *tasks, int64_t count, kdri_embedding *out);
+/* Makes the rows of data set t its matrix, and the counts its view. */
+kdr_status kdri_embedding_give(kdr_context *ctx, kdri_embedding *embedding, int64_t t, kdr_data *data);
+void kdri_embedding_free(kdr_context *ctx, kdri_embedding *embedding);
 
 #endif

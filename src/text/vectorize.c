@@ -476,6 +476,19 @@ done:
 	return st;
 }
 
+/* Compares the texts of data set t by vectors. Those of new texts are found by words, not by stems. */
+static kdr_status use_vectors(kdr_context *ctx, const job *j, kdri_embedding *embedding, int64_t t,
+                              kdr_data *data)
+{
+	kdr_text_options o = j->options;
+	KDRI_DO(kdri_embedding_give(ctx, embedding, t, data));
+	kdri_free(ctx, data->texts);
+	data->texts = NULL;
+	o.stemmer = o.stems = NULL;
+	o.ngram_min = o.ngram_max = 1;
+	return kdri_text_settings_write(ctx, &o, j->stopwords, &data->texts);
+}
+
 kdr_status kdri_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
                           const kdri_corpus_roles *roles, const kdr_text_options *options, kdr_data **out,
                           kdr_text_stats *stats)
@@ -486,6 +499,8 @@ kdr_status kdri_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 	kdri_term_columns columns = { NULL, NULL, 0 };
 	kdri_terms *stems = NULL;
 	int32_t *name = NULL;
+	kdri_embedding embedding = { 0 };
+	kdri_vectors *given = roles ? roles->vectors : NULL;
 	char note[800];
 	KDRI_NEED(ctx, corpora && out);
 	KDRI_TRY(job_new(ctx, corpora, count, roles, options, &j));
@@ -495,6 +510,9 @@ kdr_status kdri_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: contains no documents", corpora[0].path);
 	for (int64_t t = 0; j->languages.words && t < count; t++)
 		kdri_counts_languages(&j->tasks[t], j->languages.count, j->texts);
+	if (given || j->options.vectors)
+		KDRI_TRY(kdri_embedding_new(ctx, j->options.vectors, given, &j->options, j->terms, j->tasks,
+		                            count, &embedding));
 	KDRI_TRY(choose_columns(ctx, j, &columns, &stems, &name));
 	if (columns.count == 0)
 		KDRI_FAIL(
@@ -518,6 +536,10 @@ kdr_status kdri_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], names, name, &columns,
 		                            &j->options, &made[t], &j->stats.dropped));
 		KDRI_TRY(kdri_text_settings_write(ctx, &j->options, j->stopwords, &made[t]->texts));
+		if (embedding.rows)
+			KDRI_TRY(use_vectors(ctx, j, &embedding, t, made[t]));
+		if (embedding.note[0])
+			KDRI_TRY(kdri_strdup(ctx, embedding.note, &made[t]->compared));
 		if (j->options.detect || j->languages.words)
 			KDRI_TRY(kdri_strdup(ctx, note, &made[t]->texts_note));
 	}
@@ -529,6 +551,7 @@ done:
 	for (int64_t t = 0; made && t < count; t++)
 		kdr_data_free(made[t]);
 	kdri_free(ctx, made);
+	kdri_embedding_free(ctx, &embedding);
 	kdri_term_columns_free(ctx, &columns);
 	kdri_terms_free(ctx, stems);
 	kdri_free(ctx, name);

@@ -61,6 +61,8 @@ SEEDS = {
     "svmlight": [b"1 1:0.5 3:2\n-1\n1 2:1\n", b"# c\n+1 qid:3 1:.5 # t\r\n\n-1 qid:4\n", b"1:0.5\n2:1\n", b"1 0:1 2:3\n",
                  b"1 3:2 1:1\n", b"1,2 1:1\n", b"a 1:1\n", b"1 2147483646:1\n", b"1 1:nan\n", b"1 1:1 1:1\n",
                  gzip.compress(b"1 1:1\n")],
+    "vectors": [b"a 1 2 3\nred .5 -1 2e-3\n", b"2 2\na 1 2 \nThe 3 4 \n", b"a\t1\t2\r\nb\xc3\x84R\t3\t4\r\n", b"a 1 2\nthe 1\n", b"the 1 nan\n", b". . . 1 2\n",
+                b"3 2\na 1 2\na 3 4\n", b"x\0y 1\n", b"red 1 2\n. . 1 2\n", gzip.compress(b"a 1\n")],
     "labels": [b"a\nb\na\n", b"1\n-2\n+01\n", b"a\r\nb\r\n\r\n", b"\xef\xbb\xbfa\n", b"a\n\nb\n", b"99999999999999999999\n",
                gzip.compress(b"1\n2\n")],
     "numbers": [b"0", b"-0", b"1.5", b"1e5", b"-1.25E-7", b"nan", b"inf", b"-Infinity", b"9007199254740993",

@@ -127,6 +127,47 @@ static kdr_status job_cluster(kdr_context *ctx)
 	return st;
 }
 
+/* Texts by word vectors: a model, and predictions for the same texts. */
+static kdr_status job_vectors(kdr_context *ctx)
+{
+	kdr_data *data = NULL, *again = NULL;
+	kdr_result *result = NULL;
+	kdr_model *model = NULL;
+	kdr_job_options o;
+	kdr_read_options reading;
+	char texts[700];
+	snprintf(texts, sizeof texts, "vectors=%s", file("t.vec"));
+	kdr_read_options_init(&reading);
+	reading.text_column = "text";
+	reading.texts = texts;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.k = 2;
+	o.model = true;
+	kdr_status st = kdr_read(ctx, file("t.csv"), &reading, &data);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, &data, 1, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	if (st == KDR_OK)
+		st = kdr_model_save(ctx, file("job.h5"), result, true);
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("job.h5"), &model);
+	kdr_result_free(result);
+	result = NULL;
+	if (st == KDR_OK) {
+		kdr_model_reading(model, &reading);
+		st = kdr_read(ctx, file("t.csv"), &reading, &again);
+	}
+	if (st == KDR_OK)
+		st = kdr_predict(ctx, model, again, NULL, &result);
+	kdr_result_free(result);
+	kdr_model_free(model);
+	kdr_data_free(data);
+	kdr_data_free(again);
+	return st;
+}
+
 /* A small data set with a larger one like it, and one without relation. `from`: whose clusters it should have, NULL: none. */
 static kdr_status together(kdr_context *ctx, bool transfer, const char *from)
 {
@@ -501,6 +542,7 @@ const oom_scenario oom_jobs[] = {
 	{ "silhouettes", silhouettes, 1 },
 	{ "read_and_prepare", read_and_prepare, 1 },
 	{ "job_cluster", job_cluster, 1 },
+	{ "job_vectors", job_vectors, 1 },
 	{ "job_carried", job_carried, 11 },
 	{ "job_alone", job_alone, 11 },
 	{ "job_features", job_features, 1 },

@@ -263,6 +263,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	make_points();
+	write_text(file("t.csv"), "text\nred rose\nblue sky\nrose\n\nsky\n");
+	write_text(file("t.vec"), "red 1 0\nrose 1 .1\nblue 0 1\nSky .1 1\n");
 	write_text(file("a.csv"), "x,y,z\n1,0,2\n\"3\",4,0\n0,5,6\n");
 	write_text(file("a.labels"), "red\ngreen\nred\n");
 	write_text(file("result.json"),

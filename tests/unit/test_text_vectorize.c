@@ -441,6 +441,50 @@ static void tasks__several__one_vocabulary(void **state)
 	kdr_context_free(ctx);
 }
 
+static void vectors__short_texts__are_weighted_means(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d[2] = { NULL, NULL };
+	put("s.txt", "red blue blue\nred unknown\n");
+	put("t.txt", "unknown\nblue\n");
+	put("v.txt", "red 1 0\nother 5 5\nblue 0 2\n");
+	kdr_corpus what[2] = { corpus(KDR_CORPUS_LINES, "s.txt"), corpus(KDR_CORPUS_LINES, "t.txt") };
+	kdr_text_options o = defaults();
+	o.vectors = at("v.txt");
+	assert_ok(ctx, kdr_vectorize(ctx, what, 2, &o, d, NULL));
+	const double idf = log(5.0 / 3) + 1; /* both words are in 2 of 4 texts */
+	const double s[] = { idf / (3 * idf), 2 * 2 * idf / (3 * idf), 1, 0 }, t[] = { 0, 0, 0, 2 };
+	for (int i = 0; i < 4; i++) {
+		assert_true(fabs(d[0]->dense[i] - s[i]) <= 1e-15);
+		assert_true(fabs(d[1]->dense[i] - t[i]) <= 1e-15);
+	}
+	assert_null(d[0]->features);
+	assert_string_equal(show(d[0]->view), "1:blue*2,red*1;2:red*1,unknown*1;");
+	assert_ptr_equal(d[0]->vectors, d[1]->vectors);
+	assert_int_equal(d[0]->vectors->count, 2);
+	assert_non_null(strstr(d[0]->compared, "without a vector: 1 of 3 words, 1 of 4 texts"));
+	kdr_data_free(d[0]);
+	kdr_data_free(d[1]);
+	/* Texts without words are dropped from both. */
+	put("s.txt", "!\nred\n");
+	o.drop_empty = true;
+	assert_ok(ctx, kdr_vectorize(ctx, what, 1, &o, d, NULL));
+	assert_int_equal(d[0]->rows, 1);
+	assert_true(fabs(d[0]->dense[0] - 1) <= 0);
+	assert_int_equal(d[0]->view->rows, 1);
+	kdr_data_free(d[0]);
+	/* Long texts are compared by words. */
+	put("s.txt", "red red red red red red red red red blue blue\n");
+	assert_ok(ctx, kdr_vectorize(ctx, what, 1, &o, d, NULL));
+	assert_null(d[0]->view);
+	assert_null(d[0]->vectors);
+	assert_string_equal(show(d[0]), "1:blue*2,red*9;");
+	assert_int_equal(strncmp(d[0]->compared, "words, because the median text has 11 ", 38), 0);
+	kdr_data_free(d[0]);
+	kdr_context_free(ctx);
+}
+
 static void options__wrong__are_explained(void **state)
 {
 	(void)state;
@@ -568,6 +612,8 @@ static void memory__each_allocation_fails__is_reported(void **state)
 	put_many("o/b/many", 30); /* outgrows the rooms chunks begin with */
 	put("o.csv", "text,class\n\"one two\",k\nthree,\n");
 	put("o.stop", "# words\none\n");
+	char vectors[600];
+	snprintf(vectors, sizeof vectors, "%s", at("o.vec"));
 	kdr_corpus what[2] = { corpus(KDR_CORPUS_FOLDER, "o"), corpus(KDR_CORPUS_TABLE, "o.csv") };
 	what[1].label_field = "class";
 	kdr_text_options o = defaults();
@@ -577,6 +623,8 @@ static void memory__each_allocation_fails__is_reported(void **state)
 	o.max_features = 5;
 	o.tokens = KDR_TOKENS_ASCII;
 	o.stopwords = at("o.stop");
+	put("o.vec", "3 2\nred 1 2\nGREEN 3 4\ntwo 5 6\n");
+	o.vectors = vectors;
 	kdr_allocator allocator = { failing_alloc, failing_realloc, plain_free, NULL };
 	long fails = 0;
 	for (kdr_status st = KDR_ERR_MEMORY; st != KDR_OK; fails++) {
@@ -616,6 +664,7 @@ int main(void)
 		cmocka_unit_test(stems__named__by_stem_or_by_most_frequent_word),
 		cmocka_unit_test(detect__german_mail__is_stripped_and_without_stop_words),
 		cmocka_unit_test(tasks__several__one_vocabulary),
+		cmocka_unit_test(vectors__short_texts__are_weighted_means),
 		cmocka_unit_test(options__wrong__are_explained),
 		cmocka_unit_test(threads__any_number__same_result),
 		cmocka_unit_test(progress__asked_to_stop__leaves_nothing),

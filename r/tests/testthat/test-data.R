@@ -126,6 +126,15 @@ test_that("texts share a vocabulary", {
   expect_equal(kd_evaluate(labels(result)$p, rep(1:2, 10))[["acc"]], 1)
   expect_equal(kd_evaluate(labels(result)$q, rep(1:2, 8))[["acc"]], 1)
 })
+test_that("short texts are compared by word vectors", {
+  vectors <- tempfile(fileext = ".txt")
+  writeLines(c("apple 1 0", "pear 1 .1", "plum .9 0", "car 0 1", "bus .1 1", "van 0 .9"), vectors)
+  texts <- rep(c("apple pear", "car", "plum", "bus van", "pear", "van"), 5)
+  result <- quiet(kd_cluster(list(p = texts), k = 2, method = "kmeans", vectors = vectors, map = FALSE))
+  expect_equal(unname(labels(result)[[1]]), rep(c(0L, 1L, 0L, 1L, 0L, 1L), 5), ignore_attr = TRUE)
+  expect_error(kd_cluster(list(p = texts), k = 2, vectors = "absent.txt"), "absent.txt: cannot open")
+})
+
 test_that("texts with quotes, backslashes, tabs and umlauts are read", {
   texts <- c("say \"stop\" now", "path C:\\dir\tend", "Gr\u00fc\u00dfe aus K\u00f6ln", "two\nlines")
   path <- kindred:::write_texts(texts)
