@@ -39,13 +39,15 @@ batches = [cells("Jörg", {"T cell": 150, "B cell": 60, "monocyte": 90}, draw), 
 reference = anndata.concat(batches)
 
 # 1. Cluster the donors together. A cluster has the same number in all of them.
-kindred.cluster_anndata(reference, "donor", k=3)
+result = kindred.cluster_anndata(reference, "donor", k=3)
 features = reference.uns["kindred"]["features"].groupby(["task", "cluster"]).head(3)
 print(features.groupby("cluster")["feature"].agg(lambda genes: ", ".join(sorted(set(genes)))))
 
-# 2. Name each cluster: the cell type whose markers are the most among the genes above.
-names = {cluster: max(MARKERS, key=lambda kind: genes.isin(MARKERS[kind]).sum()) for cluster, genes in features.groupby("cluster")["feature"]}
-reference.obs["cell_type"] = reference.obs["kindred"].astype(str).map(names).astype("category")
+# 2. Name each cluster: the cell type whose markers are the most among the genes above. The report has the names, too.
+names = {int(cluster): max(MARKERS, key=lambda kind: genes.isin(MARKERS[kind]).sum()) for cluster, genes in features.groupby("cluster")["feature"]}
+result.rename_clusters(names)
+kindred.report(result, folder / "report.html")
+reference.obs["cell_type"] = reference.obs["kindred"].astype(int).map(names).astype("category")
 
 # 3. Write the cells with clusters, names and confidences. Scanpy and kindred read the file.
 reference.write_h5ad(folder / "reference.h5ad")

@@ -40,11 +40,15 @@ for name, *wanted in ("nord", 1000, 240, (4, 3, 2)), ("süd", 2000, 120, (2, 2, 
     book.save(name + ".xlsx")
 END
 
-# 1. Cluster both regions together, and save the model. segments-nord.xlsx and segments-süd.xlsx have the segment of each customer and its name.
-kindred cluster -k 3 --report --save-model segments.h5 --write-table segments.xlsx -o first nord.xlsx süd.xlsx
+# 1. Cluster both regions together, and read what distinguishes the segments.
+kindred cluster -k 3 --report -o first nord.xlsx süd.xlsx
 
-# 2. Put next month's customers of the north into the same segments.
+# 2. Name the segments by their numbers. segments-nord.xlsx and segments-süd.xlsx have the segment of each customer and its name, and the model keeps the names.
+printf 'number,name\n0,young app users\n1,price-sensitive families\n2,Käse-Genießer 50+\n' > names.csv
+kindred cluster -k 3 --report --names names.csv --save-model segments.h5 --write-table segments.xlsx -o named nord.xlsx süd.xlsx
+
+# 3. Put next month's customers of the north into the same segments.
 kindred predict --model segments.h5 --task nord --write-table segments-nord-march.xlsx -o nord-march.labels nord-march.xlsx
 
-# 3. Add a third region. Segments that continue those of the model keep their numbers and names.
+# 4. Add a third region. Segments that continue those of the model keep their numbers and names.
 kindred cluster --into segments.h5 --save-model segments-2.h5 --write-table segments-west.xlsx -o second west.xlsx
