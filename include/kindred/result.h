@@ -168,7 +168,8 @@ KDR_API kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *re
  * Cells are empty for rows that were skipped. If the file was split into data sets, all of them are used. Cost: O(size of the file) time, O(rows) memory. */
 KDR_API kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *result, int64_t index,
                                           const char *columns, const char *path, bool force);
-/* Writes the AnnData file `input` to `path` with the results of its rows: obs["kindred"], the label, obs["kindred_confidence"],
+/* Writes the AnnData file `input` to `path` with the results of its rows: obs["kindred"], the class or the cluster by its given name, known class or number,
+ * obs["kindred_confidence"], obs["kindred_second"],
  * and obsm["X_kindred"] if coordinates are given; everything else stays as it is. An input of another format is read again with
  * `reading` (may be NULL) and becomes a new AnnData file. `sets` are `count` data sets of the result, found by their names;
  * those read from `input` are used, several if it was split. `result` or `xy`, two numbers for each row of each set, may be

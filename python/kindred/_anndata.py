@@ -1,4 +1,6 @@
 """Functions for AnnData objects in memory. SPDX-License-Identifier: BSD-3-Clause"""
+import json
+
 import numpy as np
 
 from ._jobs import cluster, transfer
@@ -47,23 +49,41 @@ def _explaining(adata, rows, explain, feature_names):
     return views
 
 
+def _categories(result):
+    """The names of clusters as categories, by number: those that were given or known, else the numbers. Two clusters are never one category."""
+    out, numbers = [], {n for task in result.tasks for n in result.numbers(task).tolist()}
+    given = {n: name for task in json.loads(result.to_json(samples=False))["tasks"] for n, name in enumerate(task.get("names", [])) if name is not None}
+    for n in range(max(numbers, default=-1) + 1):
+        name = given.get(n, str(n))
+        while name in out:
+            name += f" ({n})"
+        out.append(name)
+    return out
+
+
 def _write(adata, key, rows, result, tasks, categories=None):
-    """Writes obs[key], obs[key + "_confidence"], for a transfer obs[key + "_unlike_source"], obsm["X_" + key] if the result has a map, and uns[key]."""
+    """Writes obs[key], obs[key + "_confidence"], obs[key + "_second"], for a transfer obs[key + "_unlike_source"], obsm["X_" + key] if the result has a map, and uns[key]."""
     import pandas
     n = adata.shape[0]
-    labels, confidence, places = np.empty(n, object), np.full(n, np.nan), None
+    labels, second, confidence, places = np.full(n, None, object), np.full(n, None, object), np.full(n, np.nan), None
+    names = _categories(result) if result.classes is None else None
     fresh = result.arrays.get("may_be_new")
     for task, r in zip(tasks, rows.values()):
-        labels[r] = [str(v) for v in result.labels(task)]
+        for column, values in ((labels, result.labels(task)), (second, result.second(task))):
+            if values is not None and names is not None:
+                column[r] = [names[v] if v >= 0 else None for v in values]
+            elif values is not None:
+                column[r] = [None if v is None else str(v) for v in values]
         sure, xy = result.confidence(task), result.map(task)
         if sure is not None:
             confidence[r] = sure
         if xy is not None:
             places = np.full((n, 2), np.nan) if places is None else places
             places[r[result.map_rows(task)]] = xy
-    found = categories or sorted(set(labels), key=lambda v: (len(v), v))
-    adata.obs[key] = pandas.Categorical(labels, found)
+    adata.obs[key] = pandas.Categorical(labels, names or categories)
     adata.obs[f"{key}_confidence"] = confidence
+    if any(v is not None for v in second):
+        adata.obs[f"{key}_second"] = pandas.Categorical(second, names or categories)
     if fresh is not None:
         flags = np.zeros(n, bool)
         for task, r in zip(tasks, rows.values()):
@@ -99,8 +119,9 @@ def _statistics(result):
 def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None, obsm=None, explain=None, feature_names=None, **options):
     """Cluster the batches of an AnnData object together.
 
-    The labels are written to ``obs[key]``, the confidence to ``obs[key +
-    "_confidence"]`` and, with ``map=True``, the map to ``obsm["X_" + key]``.
+    The labels are written to ``obs[key]`` (names of known classes, otherwise numbers), the
+    confidence to ``obs[key + "_confidence"]``, the second choice to ``obs[key +
+    "_second"]`` and, with ``map=True``, the map to ``obsm["X_" + key]``.
     ``uns[key]`` has the method, objective, relatedness, advice, and DataFrames of the
     clusters and of the features that distinguish them.
 

@@ -171,7 +171,7 @@ def convert(source, target, *, force=False, **options):
 def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
     """Write the file that data were read from as AnnData, with the labels of a result.
 
-    The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]`` and,
+    The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]``, ``obs["kindred_second"]`` and,
     if the result has a map, ``obsm["X_kindred"]``.
 
     Parameters

@@ -73,6 +73,12 @@ class Forms(PartsTest):
             rows = (adata.obs["batch"] == batch).to_numpy()
             self.assertEqual(kindred.evaluate(adata.obs["kindred"][rows], truth[rows])["acc"], 1)
         self.assertTrue(adata.obs["kindred_confidence"].between(0, 1).all())
+        self.assertEqual(list(adata.obs["kindred_second"].cat.categories), list(adata.obs["kindred"].cat.categories))
+        self.assertFalse((adata.obs["kindred_second"].astype(str) == adata.obs["kindred"].astype(str)).any())
+        known = [np.where(np.arange(40) < 9, np.array(["1", "T", "NK"])[self.ya], None), None]
+        named = adata.copy()
+        quiet(kindred.cluster_anndata, named, batch_key="batch", k=3, known=known)  # a class that could be a number
+        self.assertEqual(list(named.obs["kindred"][:40]), list(np.array(["1", "T", "NK"])[self.ya]))
         found = adata.uns["kindred"]
         self.assertEqual((found["method"], list(found["tasks"])), ("auto", ["one", "two"]))
         self.assertEqual(found["clusters"].groupby("task")["size"].sum().to_dict(), {"one": 40, "two": 25})

@@ -11,10 +11,10 @@ typedef struct gathered {
 	int64_t rows;
 	int64_t *place; /* for each row of the file: its output row, or -1 */
 	int64_t file_rows;
-	int32_t *codes,
+	int32_t *codes, *second,
 	        *unlike; /* unlike: 1 if a sample may belong to a class that the source does not have */
 	double *confidence, *xy;
-	bool sure, judged; /* some row has a confidence; a mark in `unlike` */
+	bool sure, judged, doubted; /* some row has a confidence; a mark in `unlike`; a second choice */
 	kdri_names names;
 } gathered;
 
@@ -27,12 +27,39 @@ static int64_t h5ad_task_of(const kdr_result *r, const char *name)
 	return -1;
 }
 
-/* Classes by their names; clusters by their numbers, all of them in their order, so that tasks share them. */
+/* The given name or known class of a cluster; NULL: none. */
+static const char *given_name(const kdr_result *r, int64_t number)
+{
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		const int64_t c = r->tasks[t].names ? kdri_cluster_at(&r->tasks[t], number) : -1;
+		if (c >= 0 && r->tasks[t].names[c])
+			return r->tasks[t].names[c];
+	}
+	return NULL;
+}
+
+/* Adds category `number`: by its name, else by its number. "name (3)" if another category is called so: two clusters are never one category. */
+static kdr_status add_cluster(kdr_context *ctx, const kdr_result *r, int64_t number, kdri_names *names)
+{
+	char text[1024];
+	const char *name = given_name(r, number);
+	int64_t index;
+	if (name)
+		kdri_snprintf(text, sizeof text, "%.800s", name);
+	else
+		kdri_snprintf(text, sizeof text, "%lld", (long long)number);
+	for (int more = 0; more < 8 && kdri_names_find(names, text) >= 0; more++) {
+		const size_t used = strlen(text);
+		kdri_snprintf(text + used, sizeof text - used, " (%lld)", (long long)number);
+	}
+	return kdri_names_add(ctx, names, text, strlen(text), &index);
+}
+
+/* Classes by their names; clusters by their names or numbers, all of them in their order, so that tasks share them. */
 static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names *names)
 {
 	int64_t nclasses = 0, most = 0, index;
 	const char *const *classes = kdr_result_classes(r, &nclasses);
-	char number[24];
 	for (int64_t c = 0; classes && c < nclasses; c++)
 		KDRI_DO(kdri_names_add(ctx, names, classes[c], strlen(classes[c]), &index));
 	if (classes)
@@ -40,13 +67,12 @@ static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names 
 	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
 		int64_t n = 0;
 		const int64_t *labels = kdr_result_labels(r, t, &n);
+		const int64_t *second = kdr_result_second(r, t);
 		for (int64_t i = 0; labels && i < n; i++)
-			most = KDRI_MAX(most, labels[i] + 1);
+			most = KDRI_MAX(most, KDRI_MAX(labels[i], second ? second[i] : -1) + 1);
 	}
-	for (int64_t c = 0; c < most; c++) {
-		int length = snprintf(number, sizeof number, "%lld", (long long)c);
-		KDRI_DO(kdri_names_add(ctx, names, number, (size_t)length, &index));
-	}
+	for (int64_t c = 0; c < most; c++)
+		KDRI_DO(add_cluster(ctx, r, c, names));
 	return KDR_OK;
 }
 
@@ -58,6 +84,7 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 	int64_t *origin = NULL, file_rows, n = 0, task = h5ad_task_of(r, set->name);
 	const int64_t *labels = task < 0 ? NULL : kdr_result_labels(r, task, &n);
 	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
+	const int64_t *second = task < 0 ? NULL : kdr_result_second(r, task);
 	const int64_t *fresh = task < 0 ? NULL : kdri_sample_array(r, "may_be_new", task, KDR_INT64);
 	KDRI_TRY(kdri_data_origin(ctx, set, &origin, &file_rows));
 	if (file_rows != g->file_rows || (labels && n != set->rows))
@@ -70,6 +97,10 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 			continue;
 		if (labels && labels[i] >= 0 && labels[i] < g->names.count)
 			g->codes[to] = (int32_t)labels[i];
+		if (second && second[i] >= 0 && second[i] < g->names.count) {
+			g->second[to] = (int32_t)second[i];
+			g->doubted = true;
+		}
 		if (sure) {
 			g->confidence[to] = sure[i];
 			g->sure = true;
@@ -102,12 +133,13 @@ static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_
 	for (int64_t i = 0; again && i < again->rows; i++)
 		g->place[origin[i]] = i;
 	KDRI_TRY(KDRI_NEW(ctx, &g->codes, g->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &g->second, g->rows));
 	KDRI_TRY(KDRI_NEW0(ctx, &g->unlike, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->confidence, g->rows));
 	if (points)
 		KDRI_TRY(KDRI_NEW(ctx, &g->xy, 2 * g->rows));
 	for (int64_t i = 0; i < g->rows; i++) {
-		g->codes[i] = -1;
+		g->codes[i] = g->second[i] = -1;
 		g->confidence[i] = NAN;
 	}
 	for (int64_t i = 0; points && i < 2 * g->rows; i++)
@@ -119,7 +151,7 @@ done:
 
 static void h5ad_release(kdr_context *ctx, gathered *g)
 {
-	KDRI_FREE(ctx, g->place, g->codes, g->unlike, g->confidence, g->xy);
+	KDRI_FREE(ctx, g->place, g->codes, g->second, g->unlike, g->confidence, g->xy);
 	kdri_names_free(ctx, &g->names);
 }
 
@@ -159,6 +191,7 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 			KDRI_TRY(take_task(ctx, sets[t], result, xy ? xy[t] : NULL, &g));
 	const kdri_h5ad_notes notes = { .rows = g.rows,
 		                        .codes = result ? g.codes : NULL,
+		                        .second = g.doubted ? g.second : NULL,
 		                        .categories = (const char *const *)g.names.names,
 		                        .ncategories = g.names.count,
 		                        .confidence = g.sure ? g.confidence : NULL,

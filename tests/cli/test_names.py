@@ -5,6 +5,11 @@ import unittest
 
 from harness import CliTest
 
+try:
+    import anndata
+except ImportError:
+    anndata = None
+
 
 class Names(CliTest):
     def tables(self):
@@ -52,6 +57,16 @@ class Names(CliTest):
         self.assertEqual(self.column("into/c.samples.csv", "name"), self.named(self.column("into/c.samples.csv", "cluster"), **{"1": "middle"}))
         self.run_kindred("predict", "-q", "--model", "m2.h5", "--task", "c", "-o", "p3.txt", "b.csv")
         self.assertEqual(self.column("p3.samples.csv", "name"), self.named(self.column("p3.samples.csv", "cluster"), **{"1": "middle"}))
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_anndata_has_categories_with_names(self):
+        self.tables()
+        self.write("names.csv", "0,1\n2,old\n")  # a name that is the number of another cluster
+        self.cluster("--write-h5ad", "x.h5ad")
+        labels = self.result()["tasks"][0]["labels"]
+        found = anndata.read_h5ad(self.path("x-a.h5ad")).obs["kindred"]
+        self.assertEqual(list(found.cat.categories), ["1", "1 (1)", "old"])
+        self.assertEqual(list(found), [["1", "1 (1)", "old"][label] for label in labels])
 
     def test_relabel_renames_results_and_models(self):
         self.tables()

@@ -5,6 +5,7 @@
  *
  *     obs/kindred               categories (since anndata 0.8; texts in the files of 0.7)
  *     obs/kindred_confidence    numbers
+ *     obs/kindred_second        the second choice, in the same categories
  *     obs/kindred_unlike_source 1 if a sample may belong to a class that the source does not have, 0; only of transfers
  *     obsm/X_kindred            rows x 2 numbers
  *
@@ -20,7 +21,7 @@
 #include "core/system.h"
 #include "io/hdf5/h5.h"
 
-static const char column[] = "kindred", sureness[] = "kindred_confidence",
+static const char column[] = "kindred", sureness[] = "kindred_confidence", doubt[] = "kindred_second",
                   unlikeness[] = "kindred_unlike_source", points[] = "obsm/X_kindred";
 
 /* --- pieces as anndata writes them ------------------------------------------------------------------------- */
@@ -96,22 +97,24 @@ static void read_order(const kdri_h5 *h5, order *o)
 	H5Aclose(id);
 }
 
-static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confidence, bool unlike)
+static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *notes)
 {
 	kdr_status st = KDR_OK;
 	order o;
 	const char **all = NULL;
 	int64_t n = 0;
 	read_order(h5, &o);
-	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + 3));
+	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + 4));
 	for (hssize_t i = 0; i < o.count; i++)
 		if (o.names[i] && strcmp(o.names[i], column) != 0 && strcmp(o.names[i], sureness) != 0 &&
-		    strcmp(o.names[i], unlikeness) != 0)
+		    strcmp(o.names[i], doubt) != 0 && strcmp(o.names[i], unlikeness) != 0)
 			all[n++] = o.names[i];
 	all[n++] = column;
-	if (confidence)
+	if (notes->confidence)
 		all[n++] = sureness;
-	if (unlike)
+	if (notes->second)
+		all[n++] = doubt;
+	if (notes->unlike_source)
 		all[n++] = unlikeness;
 	st = kdri_h5_set_texts(ctx, h5, "obs", "column-order", all, n);
 done:
@@ -124,24 +127,30 @@ done:
 	return st;
 }
 
-static kdr_status add_categories(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
+/* `name` is that of the column with its folder. */
+static kdr_status add_categories(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n,
+                                 const char *name, const int32_t *codes)
 {
-	KDRI_DO(kdri_h5_make_group(ctx, h5, "obs/kindred"));
-	KDRI_DO(h5ad_write_encode(ctx, h5, "obs/kindred", "categorical", "0.2.0"));
-	KDRI_DO(set_false(ctx, h5, "obs/kindred", "ordered"));
-	KDRI_DO(write_numbers(ctx, h5, "obs/kindred/codes", H5T_NATIVE_INT32, 1, &n->rows, n->codes));
-	return write_texts(ctx, h5, "obs/kindred/categories", n->categories, n->ncategories);
+	char part[64];
+	KDRI_DO(kdri_h5_make_group(ctx, h5, name));
+	KDRI_DO(h5ad_write_encode(ctx, h5, name, "categorical", "0.2.0"));
+	KDRI_DO(set_false(ctx, h5, name, "ordered"));
+	snprintf(part, sizeof part, "%s/codes", name);
+	KDRI_DO(write_numbers(ctx, h5, part, H5T_NATIVE_INT32, 1, &n->rows, codes));
+	snprintf(part, sizeof part, "%s/categories", name);
+	return write_texts(ctx, h5, part, n->categories, n->ncategories);
 }
 
 /* Frames of anndata 0.7 have categories elsewhere: plain texts will do, "" where nothing is known. */
-static kdr_status add_plain(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
+static kdr_status add_plain(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n, const char *name,
+                            const int32_t *codes)
 {
 	kdr_status st;
 	const char **texts = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &texts, n->rows));
 	for (int64_t i = 0; i < n->rows; i++)
-		texts[i] = n->codes[i] < 0 ? "" : n->categories[n->codes[i]];
-	KDRI_TRY(kdri_h5_write_strings(ctx, h5, "obs/kindred", texts, n->rows));
+		texts[i] = codes[i] < 0 ? "" : n->categories[codes[i]];
+	KDRI_TRY(kdri_h5_write_strings(ctx, h5, name, texts, n->rows));
 done:
 	kdri_free(ctx, texts);
 	return st;
@@ -159,6 +168,7 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 	if (n->codes) {
 		KDRI_DO(remove_link(ctx, h5, "obs/kindred"));
 		KDRI_DO(remove_link(ctx, h5, "obs/kindred_confidence"));
+		KDRI_DO(remove_link(ctx, h5, "obs/kindred_second"));
 		KDRI_DO(remove_link(ctx, h5, "obs/kindred_unlike_source"));
 	}
 	if (n->xy)
@@ -166,14 +176,17 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 	bool old = kdri_h5_text(h5, "obs", "encoding-version", version, sizeof version) &&
 	           strcmp(version, "0.1.0") == 0;
 	if (n->codes) {
-		KDRI_DO(old ? add_plain(ctx, h5, n) : add_categories(ctx, h5, n));
+		KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, "obs/kindred", n->codes));
+		if (n->second)
+			KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, "obs/kindred_second",
+			                                           n->second));
 		if (n->confidence)
 			KDRI_DO(write_numbers(ctx, h5, "obs/kindred_confidence", H5T_NATIVE_DOUBLE, 1,
 			                      &n->rows, n->confidence));
 		if (n->unlike_source)
 			KDRI_DO(write_numbers(ctx, h5, "obs/kindred_unlike_source", H5T_NATIVE_INT32, 1,
 			                      &n->rows, n->unlike_source));
-		KDRI_DO(extend_order(ctx, h5, n->confidence != NULL, n->unlike_source != NULL));
+		KDRI_DO(extend_order(ctx, h5, n));
 	}
 	if (!n->xy)
 		return KDR_OK;
