@@ -196,9 +196,8 @@ typedef struct kdr_read_options {
 	const char *
 	        feature_names; /* AnnData: the column of var with the names of features, such as gene symbols; NULL: the index.
 	                            Features without a name there keep that of the index; arrays of obsm have names of their own */
-	bool temporary; /* kdr_read_tasks: the files are temporary, so that the data sets get no path */
-	const struct kdr_word_vectors
-	        *vectors; /* with `terms`: the word vectors of a model; kdr_model_reading sets them */
+	bool temporary;      /* kdr_read_tasks: the files are temporary, so that the data sets get no path */
+	const void *vectors; /* with `terms`: the word vectors of a model; kdr_model_reading sets them */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 

@@ -94,7 +94,7 @@ void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
 		options->texts = p->reading_texts;
 		options->terms = (const char *const *)p->vectors->words;
 		options->nterms = p->vectors->count;
-		options->vectors = (const struct kdr_word_vectors *)p->vectors;
+		options->vectors = p->vectors;
 	}
 	/* A caller whose struct has no such members has nothing to complete. */
 	if (!p || !p->reading_columns || !options ||
