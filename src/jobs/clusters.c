@@ -8,7 +8,8 @@
  * Titles. A phrase is a word that a cluster has more of, "column: value" of a category, or "column high". Its score in a cluster is the mean
  * over the cluster's data sets, weighted by samples, of the rank of the feature (jobs/words.c). Each phrase belongs to the cluster where its
  * score is highest, so that no two titles share one. A title has the three best phrases of its cluster, and up to two more whose score is at
- * least half of the best.
+ * least half of the best. If others have all phrases of a cluster, as among data sets that were clustered separately, its title has its three
+ * best phrases nevertheless, and the name of its data set if another title is the same.
  *
  * Time: O(features of profiles), and O(T k) for the numbers. */
 #include "api/number.h"
@@ -163,6 +164,7 @@ enum { FEW = 3, MOST = 5, TITLE = 160, PHRASE = 80 };
 typedef struct candidate {
 	int64_t number, phrase;
 	double score;
+	bool own; /* its score is higher in no other cluster */
 } candidate;
 
 static int by_cluster(const void *a, const void *b)
@@ -178,6 +180,8 @@ static int by_score(const void *a, const void *b)
 	const candidate *x = a, *y = b;
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
+	if (x->own != y->own)
+		return x->own ? -1 : 1;
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
 	return (x->phrase > y->phrase) - (x->phrase < y->phrase);
@@ -254,25 +258,20 @@ done:
 	return st;
 }
 
-/* Keeps the candidates of the cluster where a phrase has its highest score. */
-static kdr_status keep_best(kdr_context *ctx, candidate *list, int64_t nphrases, int64_t *count)
+/* Finds the cluster where a phrase has its highest score. */
+static kdr_status find_owners(kdr_context *ctx, candidate *list, int64_t count, int64_t nphrases)
 {
-	int64_t *owner = NULL, kept = 0;
+	int64_t *owner = NULL;
 	KDRI_DO(KDRI_NEW(ctx, &owner, nphrases));
 	for (int64_t i = 0; i < nphrases; i++)
 		owner[i] = -1;
-	for (int64_t i = 0; i < *count; i++) {
+	for (int64_t i = 0; i < count; i++) {
 		int64_t *best = &owner[list[i].phrase];
 		if (*best < 0 || list[i].score > list[*best].score)
 			*best = i;
 	}
-	for (int64_t i = 0; i < *count; i++)
-		if (owner[list[i].phrase] == i)
-			owner[list[i].phrase] = -2 - list[i].number; /* indices move below */
-	for (int64_t i = 0; i < *count; i++)
-		if (owner[list[i].phrase] == -2 - list[i].number)
-			list[kept++] = list[i];
-	*count = kept;
+	for (int64_t i = 0; i < count; i++)
+		list[i].own = owner[list[i].phrase] == i;
 	kdri_free(ctx, owner);
 	return KDR_OK;
 }
@@ -297,6 +296,41 @@ const char *kdri_cluster_name(const kdr_result *r, const kdri_task_result *task,
 	return r->titles && number >= 0 && number < r->numbers ? r->titles[number] : NULL;
 }
 
+/* The title of the cluster whose candidates begin at i; returns where those of the next begin. */
+static int64_t write_title(const candidate *list, int64_t i, int64_t count, const kdri_names *phrases,
+                           char text[TITLE])
+{
+	size_t used = 0;
+	int64_t end;
+	text[0] = '\0';
+	for (end = i; end < count && list[end].number == list[i].number; end++) {
+		const char *phrase = phrases->names[list[end].phrase];
+		const bool more = list[i].own && end - i < MOST && 2 * list[end].score >= list[i].score;
+		const bool wanted = list[end].own == list[i].own && (end - i < FEW || more);
+		if (wanted && used + strlen(phrase) + 2 < (used > 0 ? TITLE / 2 : TITLE))
+			used += (size_t)kdri_snprintf(text + used, TITLE - used, "%s%s", used > 0 ? ", " : "",
+			                              phrase);
+	}
+	return end;
+}
+
+static bool has_title(const kdr_result *r, const char *title)
+{
+	for (int64_t n = 0; n < r->numbers; n++)
+		if (r->titles[n] && strcmp(r->titles[n], title) == 0)
+			return true;
+	return false;
+}
+
+/* The first data set that has a cluster. */
+static const kdri_task_result *first_with(const kdr_result *r, int64_t number)
+{
+	const kdri_task_result *task = r->tasks;
+	while (task < r->tasks + r->ntasks - 1 && kdri_cluster_at(task, number) < 0)
+		task++;
+	return task;
+}
+
 kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *r)
 {
 	kdr_status st;
@@ -308,22 +342,20 @@ kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *r)
 	if (!r->titles)
 		KDRI_TRY(KDRI_NEW0(ctx, &r->titles, r->numbers));
 	KDRI_TRY(find_candidates(ctx, r, &phrases, &list, &count));
-	KDRI_TRY(keep_best(ctx, list, phrases.count, &count));
+	KDRI_TRY(find_owners(ctx, list, count, phrases.count));
 	qsort(list, (size_t)count, sizeof *list, by_score);
-	for (int64_t i = 0, end; phrases.names && i < count; i = end) {
-		char text[TITLE] = "";
-		size_t used = 0;
-		for (end = i; end < count && list[end].number == list[i].number; end++) {
-			const char *phrase = phrases.names[list[end].phrase];
-			const bool wanted =
-			        end - i < FEW || (end - i < MOST && 2 * list[end].score >= list[i].score);
-			if (wanted && used + strlen(phrase) + 2 < (used > 0 ? TITLE / 2 : TITLE))
-				used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s",
-				                              used > 0 ? ", " : "", phrase);
-		}
-		if (!r->titles[list[i].number]) /* those of a model stay */
+	for (int own = 1; own >= 0 && phrases.names; own--)
+		for (int64_t i = 0, end; i < count; i = end) {
+			char text[TITLE];
+			end = write_title(list, i, count, &phrases, text);
+			if (list[i].own != own || r->titles[list[i].number]) /* those of a model stay */
+				continue;
+			const size_t used = strlen(text);
+			if (!own && has_title(r, text))
+				kdri_snprintf(text + used, sizeof text - used, " (%s)",
+				              first_with(r, list[i].number)->name);
 			KDRI_TRY(kdri_strdup(ctx, text, &r->titles[list[i].number]));
-	}
+		}
 done:
 	kdri_names_free(ctx, &phrases);
 	kdri_free(ctx, list);

@@ -138,6 +138,22 @@ class Clusters(CliTest):
         self.assertNotIn("\\x", printed)
 
 
+class Separately(CliTest):
+    def test_titles_of_data_sets_that_were_clustered_separately(self):
+        """Both have the same kinds of clusters, but those of b are clearer, so that all phrases are theirs."""
+        for name, noise in (("a", 6), ("b", 1)):
+            draw = random.Random(noise)
+            with open(self.path(f"{name}.csv"), "w", newline="") as f:
+                w = csv.writer(f)
+                w.writerow(["age", "sum"])
+                w.writerows([draw.gauss(30 + 20 * (i % 2), noise), draw.gauss(50 * (i % 2), noise)] for i in range(80))
+        self.run_kindred("cluster", "-k", 2, "-q", "-m", "kmeans", "-o", "out", "a.csv", "b.csv")
+        clusters = [c for t in self.result()["tasks"] for c in t["clusters"]]
+        titles = {c["number"]: c.get("title") for c in clusters}
+        self.assertTrue(all(titles.values()), titles)
+        self.assertEqual(len(set(titles.values())), len(titles), titles)
+
+
 class OwnGroups(CliTest):
     """Groups that one data set has and the others do not."""
 
