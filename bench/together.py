@@ -265,7 +265,7 @@ HEAD = ["collections", "alone", "together, before", "together", "pooled k-means"
 
 
 def table(kind, rows):
-    """real: a line for each kind of collection and size. made: for each design. short: alone, together and pooled by size. collections: a line each."""
+    """real: a line for each kind of collection and size. made: for each design. short: alone, together and pooled by size, on collections that no rule was chosen on. collections: a line each."""
     if kind == "made":
         found = cells(rows, "design")
         return ["two parts", *HEAD], [[d, *line([c for (e, _), c in found.items() if e == d])] for d in DESIGNS]
@@ -275,9 +275,10 @@ def table(kind, rows):
         return ["collection", *(f"{m}, {s}" for s in SIZES[:2] for m in shown)], [
             [t.replace(":", ": ").replace("+", ", "), *("%.3f" % found[s, t][m] if (s, t) in found else "" for s in SIZES[:2] for m in shown)] for t in dict.fromkeys(t for _, t in found)]
     if kind == "short":
-        real = [(s, [c for (e, t), c in found.items() if e == s and t in OLD + NEW]) for s in SIZES]
-        return ["samples", "alone", "together", "pooled k-means", "collections up, down by 0.02", "worst"], [
-            [s, *("%.3f" % auto.mean([c[m] for c in own]) for m in ("alone", "together", "pooled")), *line(own)[-2:]] for s, own in real]
+        kinds = [("numbers, texts", NEW, SIZES), ("tables", [t for _, t in found if t.startswith("tables/")], SIZES[:2])]
+        chosen = [(title, s, [c for (e, t), c in found.items() if e == s and t in known]) for title, known, sizes in kinds for s in sizes]
+        return ["data", "samples", "alone", "together", "pooled k-means", "gain (95 % interval)", "up, down", "worst"], [
+            [title, s, *("%.3f" % auto.mean([c[m] for c in own if m in c]) for m in ("alone", "together", "pooled")), *line(own)[-3:]] for title, s, own in chosen]
     return ["collections that `auto` was", "samples", *HEAD], [[name, s, *line(own)] for name, belongs in KINDS.items() for s in SIZES
                                                                if (own := [c for (e, t), c in found.items() if e == s and belongs(t)])]
 
