@@ -133,9 +133,10 @@ bool cli_list_split(const char *text, cli_list *out);
 void cli_list_free(cli_list *list);
 
 /* Options most commands take. */
-extern const cli_option cli_common_options[];      /* --seed --threads -q -v --progress --time-limit */
-extern const cli_option cli_reading_options[];     /* --format --label-column ... */
-extern const cli_option cli_text_options[];        /* --vectors, which vectorize does not have, --stop-words --stemmer ... */
+extern const cli_option cli_common_options[];  /* --seed --threads -q -v --progress --time-limit */
+extern const cli_option cli_reading_options[]; /* --format --label-column ... */
+extern const cli_option
+        cli_text_options[]; /* --vectors, which vectorize does not have, --stop-words --stemmer ... */
 extern const cli_option cli_direct_text_options[]; /* --text-column */
 #define CLI_TEXT_GROUPS \
 	{ "Text input: folders of documents, or a column", cli_direct_text_options }, \

@@ -328,9 +328,11 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 	if (left)
 		fprintf(out, "... (%lld more, see features.csv)\n", (long long)left);
 	if (unsure)
-		fputs("match: probability of being the same group in all data sets, if below 80 %\n", out);
+		fputs("match: probability that all data sets have the same group; printed if below 80 %\n",
+		      out);
 	if (several)
-		fputs("features: in the data set with most of the cluster; others: its other samples\n", out);
+		fputs("features: in the data set with most of the cluster, inside it (others: outside)\n",
+		      out);
 }
 
 void cli_clusters(FILE *out, const cli_run *run)
