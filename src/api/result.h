@@ -187,7 +187,7 @@ typedef struct kdri_task_result {
 	kdr_quality quality; /* n is 0 if it was not requested */
 	char **notes;        /* notes on the table it was read from, one line each */
 	int64_t nnotes;
-	char *compared; /* what texts are compared by, with word vectors; or NULL */
+	char *compared;    /* what texts are compared by, with word vectors; or NULL */
 	kdri_sheet *sheet; /* its columns; NULL: it was not read from a table, or from one of plain numbers */
 	char **advice;     /* sentences */
 	int64_t nadvice;

@@ -20,8 +20,7 @@
 
 #include <math.h>
 
-static const double B0 = 0.15, B1 = 0.76, B2 = 0.40, B3 = -0.50, C0 = 0.72, C1 = 6.12, C2 = -1.54,
-                    C3 = -2.38;
+static const double B0 = 0.15, B1 = 0.76, B2 = 0.40, B3 = -0.50, C0 = 0.72, C1 = 6.12, C2 = -1.54, C3 = -2.38;
 static const double F0 = -5.03, F1 = 4.83, F2 = 3.77;
 enum { FEW_COLUMNS = 200 };
 static const double least = 0.01, most = 0.99; /* limits of agreement, since votes give no more certainty */
