@@ -370,10 +370,13 @@ void cli_ranks_early(int code);
 	CLI_FLAG("raw-cells", \
 	         "CSV outputs: keep texts that begin with = + - @ as they are; by default they get an " \
 	         "apostrophe, so that spreadsheets do not evaluate them")
+#define CLI_KEY_OPTION \
+	CLI_VALUE("key-added", "NAME", "with --write-h5ad: names begin with NAME instead of kindred")
 #define CLI_H5AD_OPTION \
 	CLI_VALUE("write-h5ad", "FILE", \
 	          "write the AnnData input with the added columns obs[\"kindred\"] and " \
-	          "obs[\"kindred_confidence\"]; several inputs: FILE-TASK for each")
+	          "obs[\"kindred_confidence\"]; several inputs: FILE-TASK for each"), \
+	        CLI_KEY_OPTION
 #define CLI_NAMES_OPTION \
 	CLI_VALUE( \
 	        "names", "FILE", \

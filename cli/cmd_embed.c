@@ -23,6 +23,7 @@ static const cli_option own_options[] = {
 	CLI_VALUE("write-h5ad", "FILE",
 	          "write the AnnData input with the coordinates in obsm[\"X_kindred\"]; several inputs: "
 	          "FILE-TASK for each"),
+	CLI_KEY_OPTION,
 	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,

@@ -77,7 +77,7 @@ const cli_command cli_relabel = {
 	        "the report was made from.",
 	.example = "kindred relabel --report -o final out/result.json edits.json\n"
 	           "# names only, also in the model\n"
-	           "kindred relabel --names names.csv --model out/model.h5 -o final out/result.json",
+	           "kindred relabel --names names.csv --model out/m.h5 -o final out/result.json",
 	.groups = groups,
 	.completes_files = true,
 	.run = relabel_run,

@@ -38,6 +38,7 @@ typedef struct rule {
 static const rule rules[] = {
 	{ .options = "raw-cells", .needs = "output write-table" },
 	{ .options = "write-columns", .needs = "write-table" },
+	{ .options = "key-added", .needs = "write-h5ad" },
 	{ .options = TEXTS, .with = "into", .because = "the data get the preprocessing of the model" },
 	{ .options = "score", .with = "truth", .because = "the classes in its files are used" },
 	{ .options = "batch-key", .with = "task-column" },

@@ -108,17 +108,21 @@ static int write_one(kdr_context *ctx, const cli_args *args, const cli_tasks *ta
 {
 	kdr_status st = KDR_OK;
 	kdr_read_options reading;
-	const char *input = kdr_data_path(tasks->data[task]), *columns = cli_get(args, "write-columns", NULL);
+	const char *input = kdr_data_path(tasks->data[task]), *columns = cli_get(args, "write-columns", NULL),
+	           *key = cli_get(args, "key-added", NULL);
 	const bool force = cli_flag(args, "force");
 	cli_reading(args, &reading);
 	if (!result && !xy) {
-		st = table ? kdr_result_write_input(ctx, NULL, task, columns, path, force) : KDR_OK;
+		st = table ? kdr_result_write_input(ctx, NULL, task, columns, path, force)
+		           : kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, NULL, NULL,
+		                            key, force);
 		st = st == KDR_OK ? kdr_write_check(ctx, path, force) : st;
 	} else if (table)
 		st = kdr_result_write_input(ctx, result, task_named(result, kdr_data_name(tasks->data[task])),
 		                            columns, path, force);
 	else
-		st = kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, result, xy, force);
+		st = kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, result, xy, key,
+		                    force);
 	return cli_code(ctx, st);
 }
 

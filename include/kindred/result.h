@@ -168,15 +168,15 @@ KDR_API kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *re
  * Cells are empty for rows that were skipped. If the file was split into data sets, all of them are used. Cost: O(size of the file) time, O(rows) memory. */
 KDR_API kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *result, int64_t index,
                                           const char *columns, const char *path, bool force);
-/* Writes the AnnData file `input` to `path` with the results of its rows: obs["kindred"], the class or the cluster by its given name, known class or number,
- * obs["kindred_confidence"], obs["kindred_second"],
- * and obsm["X_kindred"] if coordinates are given; everything else stays as it is. An input of another format is read again with
+/* Writes the AnnData file `input` to `path` with the results of its rows: obs["kindred"], the class or the cluster by its given name,
+ * known class or number, obs["kindred_confidence"], obs["kindred_second"], and obsm["X_kindred"] if coordinates are given; names begin
+ * with `key` instead of "kindred" if it is not NULL. Everything else stays as it is. An input of another format is read again with
  * `reading` (may be NULL) and becomes a new AnnData file. `sets` are `count` data sets of the result, found by their names;
  * those read from `input` are used, several if it was split. `result` or `xy`, two numbers for each row of each set, may be
- * NULL. Cost: O(size of the file) time and memory. */
+ * NULL; both: only `key` is checked. Cost: O(size of the file) time and memory. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
                                                    const kdr_read_options *reading, kdr_data *const *sets,
                                                    int64_t count, const kdr_result *result,
-                                                   const double *const *xy, bool force);
+                                                   const double *const *xy, const char *key, bool force);
 
 #endif

@@ -168,7 +168,7 @@ def convert(source, target, *, force=False, **options):
     write(read(source, **options), target, force=force)
 
 
-def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
+def write_h5ad(path, tasks, result=None, *, input=None, key="kindred", force=False, **options):
     """Write the file that data were read from as AnnData, with the labels of a result.
 
     The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]``, ``obs["kindred_second"]`` and,
@@ -185,6 +185,8 @@ def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
     input : path, optional
         The file to copy. By default it is the one that the first data set was read
         from.
+    key : str, default='kindred'
+        Names in the file begin with it.
     force : bool, default=False
         Replace an existing file.
     **options : dict
@@ -223,7 +225,7 @@ def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
     if all(m is not None for m in maps):
         xy = ffi.new("const double *[]", [ffi.cast("const double *", m.ctypes.data) for m in maps])
     session.check(lib.kdr_write_h5ad(session.ctx, chars(path), chars(input or sets[0].path), o, pointers, len(sets),
-                                     result._result if result is not None else ffi.NULL, xy, force))
+                                     result._result if result is not None else ffi.NULL, xy, chars(key), force))
     del keep, maps
 
 

@@ -15,7 +15,7 @@ OPTIONAL = {
     "kdr_fit": {3},
     "kdr_train_selector": {3}, "kdr_cluster": {3}, "kdr_stability": {4}, "kdr_transfer": {2},
     "kdr_predict": {3}, "kdr_relate": {3, 5}, "kdr_embed": {3}, "kdr_emd": {4, 5}, "kdr_result_json": {4}, "kdr_result_put": {3},
-    "kdr_write_h5ad": {3, 6, 7}, "kdr_mpi_agree": set(),
+    "kdr_write_h5ad": {3, 6, 7, 8}, "kdr_mpi_agree": set(),
 }
 
 

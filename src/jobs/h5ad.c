@@ -157,7 +157,7 @@ static void h5ad_release(kdr_context *ctx, gathered *g)
 
 kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
                           const kdr_read_options *reading, kdr_data *const *sets, int64_t count,
-                          const kdr_result *result, const double *const *xy, bool force)
+                          const kdr_result *result, const double *const *xy, const char *key, bool force)
 {
 	kdr_status st = KDR_OK;
 	gathered g = { 0 };
@@ -166,9 +166,15 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 	int64_t first = -1, *origin = NULL, file_rows = 0;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
-	if (!path || !input || !sets || (!result && !xy))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_write_h5ad: paths, data sets and a result are needed");
+	if (!path || !input || !sets)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_write_h5ad: paths and data sets are needed");
+	if (key && (!*key || strlen(key) > KDRI_H5AD_KEY || strchr(key, '/') || key[0] == '_'))
+		return kdri_fail(
+		        ctx, KDR_ERR_OPTION,
+		        "the key '%.60s' cannot begin the names of columns; use 1 to %d characters without '/' that do not begin with '_'",
+		        key, KDRI_H5AD_KEY);
+	if (!result && !xy)
+		return KDR_OK;
 	kdr_read_options own;
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, reading, &own));
 	reading = &own;
@@ -189,7 +195,8 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 	for (int64_t t = 0; t < count; t++)
 		if (strcmp(sets[t]->path, input) == 0)
 			KDRI_TRY(take_task(ctx, sets[t], result, xy ? xy[t] : NULL, &g));
-	const kdri_h5ad_notes notes = { .rows = g.rows,
+	const kdri_h5ad_notes notes = { .key = key,
+		                        .rows = g.rows,
 		                        .codes = result ? g.codes : NULL,
 		                        .second = g.doubted ? g.second : NULL,
 		                        .categories = (const char *const *)g.names.names,

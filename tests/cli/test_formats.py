@@ -518,6 +518,14 @@ class Formats(CliTest):
             np.testing.assert_array_equal(b.obsm["X_pca"], a.obsm["X_pca"])
             self.assertEqual(list(b.obs["kind"]), list(a.obs["kind"]))
         self.assertEqual(self.read_bytes("a.h5ad"), before)
+        # Another run beside the first, under a name of its own.
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 3, "--force", "--write-h5ad", "k.h5ad", "--key-added", "drei", "-o", "out", "b.h5ad:layers/counts")
+        k = anndata.read_h5ad(self.path("k.h5ad"))
+        self.assertEqual(list(k.obs.columns), [*b.obs.columns, "drei", "drei_confidence", "drei_second"])
+        self.assertEqual([list(k.obs["kindred"]), k.obs["drei"].nunique()], [list(b.obs["kindred"]), 3])
+        for wrong in ("", "a/b", "_x", "x" * 101):
+            self.fails("cluster", "-m", "kmeans", "-k", 2, "--write-h5ad", "no.h5ad", "--key-added", wrong, "-o", "no", "a.h5ad:layers/counts", code=2, says="the key")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--key-added", "x", "-o", "no", "a.h5ad:layers/counts", code=2, says="--write-h5ad")
         # Coordinates, in addition to the labels of the previous run.
         self.run_kindred("embed", "-q", "--sweeps", 20, "--batch-key", "batch", "--write-h5ad", "e.h5ad", "-o", "plane", "b.h5ad")
         e = anndata.read_h5ad(self.path("e.h5ad"))

@@ -267,7 +267,7 @@ static kdr_status give_back(kdr_context *ctx, const char *path)
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, sets, count, &o, &result);
 	if (st == KDR_OK)
-		st = kdr_write_h5ad(ctx, out, path, NULL, sets, count, result, points, true);
+		st = kdr_write_h5ad(ctx, out, path, NULL, sets, count, result, points, NULL, true);
 	/* And again, as a copy of an AnnData file. */
 	kdr_data_free(d);
 	d = NULL;
@@ -281,7 +281,8 @@ static kdr_status give_back(kdr_context *ctx, const char *path)
 		assert_true(d->nclasses == 2 ||
 		            d->nclasses == 4); /* k-means matches no clusters of two data sets */
 		assert_true(d->labels[0] == d->labels[2] && d->labels[3] == d->labels[5]);
-		st = kdr_write_h5ad(ctx, bytes_path("again.h5ad"), out, NULL, &d, 1, NULL, points, true);
+		st = kdr_write_h5ad(ctx, bytes_path("again.h5ad"), out, NULL, &d, 1, NULL, points, NULL,
+		                    true);
 	}
 	for (int64_t i = 0; i < count; i++)
 		kdr_data_free(sets[i]);

@@ -9,7 +9,7 @@
  *     obs/kindred_unlike_source 1 if a sample may belong to a class that the source does not have, 0; only of transfers
  *     obsm/X_kindred            rows x 2 numbers
  *
- * and obs's list of columns, `column-order`, gets their names. Those of an earlier run are replaced. */
+ * where another key may replace kindred, and obs's list of columns, `column-order`, gets their names. Those of an earlier run are replaced. */
 #include "io/hdf5/h5ad_write.h"
 
 #include <errno.h>
@@ -21,8 +21,22 @@
 #include "core/system.h"
 #include "io/hdf5/h5.h"
 
-static const char column[] = "kindred", sureness[] = "kindred_confidence", doubt[] = "kindred_second",
-                  unlikeness[] = "kindred_unlike_source", points[] = "obsm/X_kindred";
+/* Names with their folder. */
+enum { COLUMN, SURENESS, DOUBT, UNLIKENESS, COLUMNS, POINTS = COLUMNS, ITEMS, FOLDER = 4 /* obs/ */ };
+typedef struct item_names {
+	char of[ITEMS][KDRI_H5AD_KEY + 40];
+} item_names;
+
+static item_names names_of(const kdri_h5ad_notes *n)
+{
+	static const char *const forms[ITEMS] = { "obs/%.*s", "obs/%.*s_confidence", "obs/%.*s_second",
+		                                  "obs/%.*s_unlike_source", "obsm/X_%.*s" };
+	item_names names;
+	for (int i = 0; i < ITEMS; i++)
+		kdri_snprintf(names.of[i], sizeof names.of[i], forms[i], (int)KDRI_H5AD_KEY,
+		              n->key ? n->key : "kindred");
+	return names;
+}
 
 /* --- pieces as anndata writes them ------------------------------------------------------------------------- */
 
@@ -97,25 +111,31 @@ static void read_order(const kdri_h5 *h5, order *o)
 	H5Aclose(id);
 }
 
-static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *notes)
+static bool is_ours(const item_names *names, const char *column)
+{
+	for (int c = 0; c < COLUMNS; c++)
+		if (strcmp(names->of[c] + FOLDER, column) == 0)
+			return true;
+	return false;
+}
+
+static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *notes,
+                               const item_names *names)
 {
 	kdr_status st = KDR_OK;
 	order o;
 	const char **all = NULL;
 	int64_t n = 0;
 	read_order(h5, &o);
-	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + 4));
+	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + COLUMNS));
 	for (hssize_t i = 0; i < o.count; i++)
-		if (o.names[i] && strcmp(o.names[i], column) != 0 && strcmp(o.names[i], sureness) != 0 &&
-		    strcmp(o.names[i], doubt) != 0 && strcmp(o.names[i], unlikeness) != 0)
+		if (o.names[i] && !is_ours(names, o.names[i]))
 			all[n++] = o.names[i];
-	all[n++] = column;
-	if (notes->confidence)
-		all[n++] = sureness;
-	if (notes->second)
-		all[n++] = doubt;
-	if (notes->unlike_source)
-		all[n++] = unlikeness;
+	const bool has[COLUMNS] = { true, notes->confidence != NULL, notes->second != NULL,
+		                    notes->unlike_source != NULL };
+	for (int c = 0; c < COLUMNS; c++)
+		if (has[c])
+			all[n++] = names->of[c] + FOLDER;
 	st = kdri_h5_set_texts(ctx, h5, "obs", "column-order", all, n);
 done:
 	if (o.count > 0)
@@ -131,7 +151,7 @@ done:
 static kdr_status add_categories(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n,
                                  const char *name, const int32_t *codes)
 {
-	char part[64];
+	char part[KDRI_H5AD_KEY + 60];
 	KDRI_DO(kdri_h5_make_group(ctx, h5, name));
 	KDRI_DO(h5ad_write_encode(ctx, h5, name, "categorical", "0.2.0"));
 	KDRI_DO(set_false(ctx, h5, name, "ordered"));
@@ -160,33 +180,31 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 {
 	char version[32] = "";
 	const int64_t shape[2] = { n->rows, 2 };
+	const item_names names = names_of(n);
 	if (kdri_h5_what(h5, "obs") != KDRI_H5_GROUP)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
 		        "%s: obs is stored in the format of anndata before 0.7; write the file again with a newer version",
 		        h5->path);
 	if (n->codes) {
-		KDRI_DO(remove_link(ctx, h5, "obs/kindred"));
-		KDRI_DO(remove_link(ctx, h5, "obs/kindred_confidence"));
-		KDRI_DO(remove_link(ctx, h5, "obs/kindred_second"));
-		KDRI_DO(remove_link(ctx, h5, "obs/kindred_unlike_source"));
+		for (int c = 0; c < COLUMNS; c++)
+			KDRI_DO(remove_link(ctx, h5, names.of[c]));
 	}
 	if (n->xy)
-		KDRI_DO(remove_link(ctx, h5, points));
+		KDRI_DO(remove_link(ctx, h5, names.of[POINTS]));
 	bool old = kdri_h5_text(h5, "obs", "encoding-version", version, sizeof version) &&
 	           strcmp(version, "0.1.0") == 0;
 	if (n->codes) {
-		KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, "obs/kindred", n->codes));
+		KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, names.of[COLUMN], n->codes));
 		if (n->second)
-			KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, "obs/kindred_second",
-			                                           n->second));
+			KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, names.of[DOUBT], n->second));
 		if (n->confidence)
-			KDRI_DO(write_numbers(ctx, h5, "obs/kindred_confidence", H5T_NATIVE_DOUBLE, 1,
-			                      &n->rows, n->confidence));
+			KDRI_DO(write_numbers(ctx, h5, names.of[SURENESS], H5T_NATIVE_DOUBLE, 1, &n->rows,
+			                      n->confidence));
 		if (n->unlike_source)
-			KDRI_DO(write_numbers(ctx, h5, "obs/kindred_unlike_source", H5T_NATIVE_INT32, 1,
-			                      &n->rows, n->unlike_source));
-		KDRI_DO(extend_order(ctx, h5, n));
+			KDRI_DO(write_numbers(ctx, h5, names.of[UNLIKENESS], H5T_NATIVE_INT32, 1, &n->rows,
+			                      n->unlike_source));
+		KDRI_DO(extend_order(ctx, h5, n, &names));
 	}
 	if (!n->xy)
 		return KDR_OK;
@@ -194,7 +212,7 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 		KDRI_DO(kdri_h5_make_group(ctx, h5, "obsm"));
 		KDRI_DO(h5ad_write_encode(ctx, h5, "obsm", "dict", "0.1.0"));
 	}
-	return write_numbers(ctx, h5, points, H5T_NATIVE_DOUBLE, 2, shape, n->xy);
+	return write_numbers(ctx, h5, names.of[POINTS], H5T_NATIVE_DOUBLE, 2, shape, n->xy);
 }
 
 /* --- a file of our own ------------------------------------------------------------------------------------------ */

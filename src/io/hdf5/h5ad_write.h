@@ -4,8 +4,11 @@
 
 #include "io/io.h"
 
+enum { KDRI_H5AD_KEY = 100 };
+
 /* Of each row of the file. */
 typedef struct kdri_h5ad_notes {
+	const char *key; /* names begin with it, at most KDRI_H5AD_KEY bytes; NULL: kindred */
 	int64_t rows;
 	const int32_t *codes;  /* index of the category; -1: unknown for this row; NULL: unknown for all */
 	const int32_t *second; /* the same for the second choice */
