@@ -54,6 +54,28 @@ function part(t, c) {
     featureBars(features(profile), 6), inside(t, rows), typical(t, profile));
 }
 
+/* The probability that the clusters of a card belong together, as in the summary: the least of the first data set and each other; NaN: unknown. */
+function matchOf(c) {
+  const has = membersOf(c).map((m) => m.task).sort((a, b) => a - b);
+  const found = matchesNow().filter((m) => m.from === has[0] && has.includes(m.to)).flatMap((m) => list(m.quality).filter((q, i) => isNumber(q) && groupOf(m.from, i) === c));
+  return found.length ? Math.min(...found) : NaN;
+}
+
+/* The proposed title. Select it to give the cluster a name. */
+function titleOf(c, title) {
+  const box = el("div", { class: "title" }), shown = el("button", { type: "button", title: "Rename", onclick: () => open() }, title || "Rename");
+  const close = () => { box.replaceChildren(shown); shown.focus(); };
+  const open = () => {
+    const name = el("input", { maxlength: EDIT_NAME, autocomplete: "off", size: 28, "aria-label": `Name of ${nameOf(c)}` });
+    name.value = givenNames.has(c) || state.classes ? nameOf(c) : cut(title || "", EDIT_NAME);
+    box.replaceChildren(el("form", { onsubmit: (e) => { e.preventDefault(); if (!tryEdit(renameEdits(c, name.value.trim()))) box.append(el("p", { class: "wrong", role: "alert" }, editWrong.textContent)); },
+      onkeydown: (e) => { if (e.key === "Escape") close(); } }, name, " ", el("button", { type: "submit" }, "Rename")));
+    name.select();
+  };
+  box.append(shown);
+  return box;
+}
+
 function clusters() {
   if (!labelled.length || !clusterCount) return;
   const cards = [];
@@ -61,14 +83,16 @@ function clusters() {
     const parts = labelled.map((t) => part(t, c)).filter(Boolean);
     if (!parts.length) continue;
     const title = labelled.map((t) => object(t.clusters.find((p) => p && p.number === c)).title).find((v) => typeof v === "string");
+    const match = isTransfer ? NaN : matchOf(c);
     cards.push(el("article", { class: "card", id: `cluster-${c}`, "aria-label": Name(c) },
-      el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c))), title ? el("p", { class: "title" }, title) : null, notesOf(c).map((note) => el("p", { class: "usernote" }, note)), parts));
+      el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c)), isNumber(match) ? el("small", {}, ` match ${percent(match)}`) : null),
+      shownLevel === null ? titleOf(c, title) : title ? el("div", { class: "title" }, title) : null, notesOf(c).map((note) => el("p", { class: "usernote" }, note)), parts));
   }
   const rows = labelled.flatMap((t) => t.clusters.flatMap((p) => features(p).map((f) => [t.name, Name(p.number), { head: String(f.name) },
     number(f.effect, 2), meanOf(f, "inside"), meanOf(f, "outside")])));
   section("clusters", isTransfer ? "The classes" : "The clusters",
     el("p", {}, `${isTransfer ? "The features that distinguish each class in each data set" : labelled.length > 1 ? "Matching clusters have the same number, colour and shape in every data set" : "The features that distinguish each cluster"}. ` +
-      "The bars show how far the mean inside is from the mean outside, in standard deviations; all bars have the same scale. Select a name to highlight it everywhere."),
+      "The bars show how far the mean inside is from the mean outside, in standard deviations; all bars have the same scale. Select a name to highlight it everywhere, and a title to change the name."),
     el("div", { class: "cards" }, cards),
     clusterCount > CARDS ? el("p", { class: "note" }, `The first ${CARDS} of ${clusterCount} are shown.`) : null,
     rows.length ? behindLazily("Table of the features", () => pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Effect", num: true },

@@ -121,6 +121,29 @@ class Edit(PageTest):
         self.assertIn("two in one", self.text("#cluster-1"))
         self.quiet("edits")
 
+    def test_a_click_on_the_title_of_a_card_renames_it(self):
+        self.fresh(self.cluster("c"))
+        title = self.text("#cluster-1 .title")
+        self.assertRegex(self.text("#cluster-1 h3"), r"match \d+ %")
+        self.js("document.querySelector('#cluster-1 .title button').click()")
+        name = self.web.switch_to.active_element
+        self.assertEqual(name.get_property("value"), title)  # the proposal can be kept
+        name.send_keys(Keys.ESCAPE)
+        self.assertEqual([self.text("#cluster-1 .title"), self.edits()], [title, []])
+        self.js("document.querySelector('#cluster-1 .title button').click()")
+        name = self.web.switch_to.active_element
+        name.clear()
+        name.send_keys(EVIL[0], Keys.ENTER)
+        self.frames()
+        self.assertIn(EVIL[0], self.legend())
+        self.assertIn(EVIL[0], self.text("#cluster-1 h3"))
+        self.assertEqual(len(self.edits()), 1)
+        self.js("document.querySelector('#cluster-0 .title button').click()")  # a name without letters
+        name = self.web.switch_to.active_element
+        name.clear()
+        name.send_keys(" ", Keys.ENTER)
+        self.assertIn("not possible", self.text("#cluster-0 .wrong"))
+
     def test_damaged_edits_are_refused_by_line(self):
         page = self.cluster("c")
         self.fresh(page)
