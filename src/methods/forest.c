@@ -166,7 +166,7 @@ done:
 const kdri_algo kdri_algo_forest = {
 	.info = { .id = "forest",
 	          .class_name = "Forest",
-	          .title = "random forest",
+	          .title = "Random forest",
 	          .summary =
 	                  "classification trees, trained on the source and applied to the target; missing values are allowed",
 	          .objective =

@@ -417,7 +417,7 @@ done:
 const kdri_algo kdri_algo_inmf = {
 	.info = { .id = "inmf",
 	          .class_name = "INMF",
-	          .title = "Integrative nonnegative matrix factorisation",
+	          .title = "Integrative non-negative matrix factorisation",
 	          .summary =
 	                  "factorises the data sets into shared factors and parts of their own; features may differ (LIGER, UINMF)",
 	          .objective =

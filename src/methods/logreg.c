@@ -48,7 +48,7 @@ static kdr_status logreg_fit(kdr_context *ctx, const kdr_problem *problem, const
 const kdri_algo kdri_algo_logreg = {
 	.info = { .id = "logreg",
 	          .class_name = "LogReg",
-	          .title = "logistic regression",
+	          .title = "Logistic regression",
 	          .summary =
 	                  "one class against the rest or all classes jointly, trained on the source and applied to the target",
 	          .objective =

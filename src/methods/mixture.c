@@ -250,7 +250,7 @@ static kdr_status mixture_predict(kdr_context *ctx, const kdr_result *fitted, co
 const kdri_algo kdri_algo_mixture = {
 	.info = { .id = "mixture",
 	          .class_name = "Mixture",
-	          .title = "Mixture",
+	          .title = "Mixture of distributions for tables",
 	          .summary =
 	                  "EM for tables of numbers and categories, each data set alone or all pooled; missing values are skipped",
 	          .objective =

@@ -377,7 +377,7 @@ static kdr_status ncut_fit(kdr_context *ctx, const kdr_problem *problem, const k
 const kdri_algo kdri_algo_ncut = {
 	.info = { .id = "ncut",
 	          .class_name = "NCut",
-	          .title = "normalised cut",
+	          .title = "Normalised cut",
 	          .summary =
 	                  "spectral clustering of a similarity graph, for each data set separately or all pooled",
 	          .objective =

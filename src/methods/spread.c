@@ -319,7 +319,7 @@ static kdr_status llgc_fit(kdr_context *ctx, const kdr_problem *problem, const k
 const kdri_algo kdri_algo_llgc = {
 	.info = { .id = "llgc",
 	          .class_name = "LLGC",
-	          .title = "learning with local and global consistency",
+	          .title = "Learning with local and global consistency",
 	          .summary = "spreads labels over a normalised graph of all samples",
 	          .objective =
 	                  "Q = 1/2 ( sum_ij W_ij |F_i / sqrt(D_i) - F_j / sqrt(D_j)|^2 + mu sum_i |F_i - Y_i|^2 ): minimised exactly, and not recorded\n"

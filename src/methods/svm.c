@@ -28,7 +28,7 @@ static kdr_status svm_fit(kdr_context *ctx, const kdr_problem *problem, const kd
 const kdri_algo kdri_algo_svm = {
 	.info = { .id = "svm",
 	          .class_name = "SVM",
-	          .title = "linear support vector machine",
+	          .title = "Linear support vector machine",
 	          .summary = "one class against the rest, trained on the source and applied to the target",
 	          .objective = "J = sum_c ( |w_c|^2 / 2 + C sum_i v_i max(0, 1 - y_ic <w_c, u_i>)^2 )\n"
 	                       "c      class; of two classes only one is counted\n"

@@ -231,7 +231,7 @@ done:
 const kdri_algo kdri_algo_tsvm = {
 	.info = { .id = "tsvm",
 	          .class_name = "TSVM",
-	          .title = "transductive support vector machine",
+	          .title = "Transductive support vector machine",
 	          .summary = "linear SVM whose margin also avoids the target's samples",
 	          .objective =
 	                  "J = sum_c ( |w_c|^2 / 2 + C sum_l L(y_lc <w_c, u_l>) + C* sum_u L(y_uc <w_c, u_u>) ), L(z) = max(0, 1 - z)^2\n"

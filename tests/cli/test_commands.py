@@ -96,6 +96,9 @@ class Commands(CliTest):
         listed = [line.split()[0] for line in lines if line.startswith("  ")]
         self.assertEqual(sorted(listed), sorted(m["id"] for m in json.loads(self.run_kindred("methods", "--json").stdout)))
         self.assertLess(listed.index("mbc"), listed.index("kmeans"))
+        titles = [line.split(maxsplit=2)[2] for line in lines if line.startswith("  ")]
+        self.assertEqual(len(set(titles)), len(titles))
+        self.assertEqual([t for t in titles if not t[0].isupper()], ["k-means"])
 
     def test_cite(self):
         root = pathlib.Path(__file__).resolve().parents[2]

@@ -124,7 +124,7 @@ done:
 const kdri_algo kdri_algo_ec = {
 	.info = { .id = "ec",
 	          .class_name = "EC",
-	          .title = "ensemble clustering",
+	          .title = "Ensemble clustering",
 	          .summary = "many k-means runs on random features vote on each pair of samples",
 	          .objective =
 	                  "J = sum_t sum_i |u_i - c_z(i)|^2, of the last k-means\n"

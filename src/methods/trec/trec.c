@@ -601,7 +601,7 @@ done:
 const kdri_algo kdri_algo_trec = {
 	.info = { .id = "trec",
 	          .class_name = "TrEC",
-	          .title = "transfer ensemble clustering",
+	          .title = "Transfer ensemble clustering",
 	          .summary =
 	                  "clusters a target with a rule for pairs of samples, learnt on a source with other features",
 	          .objective =

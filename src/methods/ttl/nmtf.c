@@ -119,7 +119,7 @@ done:
 const kdri_algo kdri_algo_nmtf = {
 	.info = { .id = "nmtf",
 	          .class_name = "NMTF",
-	          .title = "non-negative matrix tri-factorisation",
+	          .title = "Non-negative matrix tri-factorisation",
 	          .summary =
 	                  "labels a target through feature clusters shared with the source; with a bridge, in two stages",
 	          .objective =

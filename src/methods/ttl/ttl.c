@@ -122,7 +122,7 @@ done:
 const kdri_algo kdri_algo_ttl = {
 	.info = { .id = "ttl",
 	          .class_name = "TTL",
-	          .title = "transitive transfer learning",
+	          .title = "Transitive transfer learning",
 	          .summary =
 	                  "labels a distant target from a source, through a bridge that has something in common with both",
 	          .objective =
