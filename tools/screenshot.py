@@ -4,10 +4,11 @@ SPDX-License-Identifier: BSD-3-Clause
 
 usage: tools/screenshot.py [KINDRED [NAME...]]
 
-Runs `kindred demo` and the commands of docs/explore.md with the program KINDRED (default build/release/cli/kindred), opens the reports in
+Runs the example of README.md, whose archive is in KINDRED_DATA, and the commands of docs/explore.md with the program KINDRED (default build/release/cli/kindred), opens the reports in
 Chromium, does what the page describes and saves parts of them as PNG files of at most 256 colours. With NAMEs only these pictures are made,
 such as `explore-select`. Needs chromium, chromium-driver, python3-selenium and python3-numpy. Run it again after a change to the report."""
 import base64
+import os
 import pathlib
 import shutil
 import struct
@@ -24,10 +25,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 WIDTH, MOST_BYTES = 1040, 200_000
 
-# From the top of the map to the end of the first list of features of the clusters.
+ARCHIVE = pathlib.Path(os.environ.get("KINDRED_DATA") or ROOT.parent / "shared" / "data") / "raw" / "20news-bydate-8groups.tar.xz"
+
+# From the maps to the words of the clusters in the first data set, without the tools of the map.
 CLIP = """
-const map = document.querySelector('.panels').closest('section'), list = document.querySelector('.card ul.features');
-return [map.getBoundingClientRect().top + scrollY, list.getBoundingClientRect().bottom + scrollY];
+const panels = document.querySelector('.panels'), section = panels.closest('section'), list = document.querySelector('.card ul.features');
+for (const e of section.children) if (e.tagName !== 'H2' && !e.contains(panels)) e.style.display = 'none';
+for (const e of panels.parentElement.children) if (e.tagName !== 'H2' && e !== panels) e.style.display = 'none';
+return [section.getBoundingClientRect().top + scrollY, list.getBoundingClientRect().bottom + scrollY];
 """
 # The pixels of a PNG image, as base64.
 PIXELS = """
@@ -138,8 +143,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="kindred-screenshot-") as folder:
         quiet = {"cwd": folder, "check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         if "report" in names:
-            subprocess.run([kindred, "demo", "-o", "demo"], **quiet)
-            show(web, folder + "/demo/result/report.html", 2)
+            subprocess.run([sys.executable, ROOT / "examples/newsgroups.py", ARCHIVE], **quiet)
+            subprocess.run([kindred, "cluster", "-k", "4", "--text-column", "text", "--label-column", "group", "--report", "-q", "-o", "posts", "early.csv", "late.csv"], **quiet)
+            show(web, folder + "/posts/report.html", 2)
             save(web, "report", *web.execute_script(CLIP))
         if set(names) & set(EXPLORE):
             subprocess.run([kindred, "generate", "--design", "tables", "--tasks", "3", "-k", "4", "-n", "400", "--seed", "2", "-q", "-o", "customers"], **quiet)
