@@ -664,6 +664,8 @@ def embedded(name):
 
 def compared(kind):
     """Published figures and methods of domain adaptation: bench/published.py."""
+    if kind == "short":
+        return markdown(*published.short_table({case: rows_of(f"published-{case}") for case in ("office", "amazon", "pairs")}))
     return markdown(*published.table(kind, rows_of("published-" + {"summary": "pairs"}.get(kind, kind))))
 
 

@@ -354,6 +354,22 @@ def grid(rows, more=()):
     return head, [*more, *ours]
 
 
+def short_table(rows):
+    """README.md: means of groups of pairs, and how often and by how much kindred is behind. rows: {case: rows}"""
+    office, amazon, pairs = (rows[case] for case in ("office", "amazon", "pairs"))
+    mean = lambda own: [np.mean([float(r[m]) for r in own]) for m in METHODS]
+    groups = {c: [r for r in pairs if r["collection"] == c] for c in dict.fromkeys(r["collection"] for r in pairs)}
+    over = lambda names: np.mean([mean(groups[c]) for c in names], axis=0)
+    best = max(np.mean([float(v) for v in line.split()]) for line in PUBLISHED.values()) / 100
+    lines = [[label, count, *("%.3f" % v for v in values)] for label, count, values in (
+        (f"photographs (Office-Caltech10); best of {len(PUBLISHED)} published results: {best:.3f}", len(office), mean(office)), ("reviews (Amazon)", len(amazon), mean(amazon)),
+        (f"{len(FRESH)} collections that no rule was chosen on", sum(len(groups[c]) for c in FRESH), over(FRESH)))]
+    gains = {m: np.array([float(r["kindred"]) - float(r[m]) for r in pairs]) for m in METHODS[1:]}
+    lines += [[f"all {len(groups)} collections: pairs on which kindred is better, worse", len(pairs), "", *(f"{np.sum(g > 0.005)}, {np.sum(g < -0.005)}" for g in gains.values())],
+              [f"all {len(groups)} collections: worst pair, kindred minus alternative", len(pairs), "", *("%+.3f" % g.min() for g in gains.values())]]
+    return ["data", "pairs", *(NAMES[m].split(",")[0] for m in METHODS)], lines, 1
+
+
 def table(kind, rows):
     """(head, lines, number of columns of text) of a table of docs/benchmarks.md."""
     if kind == "office":

@@ -228,7 +228,7 @@ def posts_table(rows):
 
 # --- tables --------------------------------------------------------------------------------------------------------------
 
-KINDS = {"chosen on": lambda c: c in OLD, "not chosen on": lambda c: c in NEW, "tables": lambda c: c.startswith("tables/"), "made tables": lambda c: c.startswith("tables_made/")}
+KINDS = {"used to choose rules": lambda c: c in OLD, "not used for that": lambda c: c in NEW, "tables": lambda c: c.startswith("tables/"), "made tables": lambda c: c.startswith("tables_made/")}
 COLUMNS = ["alone", "before", "together", *PEERS[1:]]
 
 
@@ -275,11 +275,11 @@ def table(kind, rows):
         return ["collection", *(f"{m}, {s}" for s in SIZES[:2] for m in shown)], [
             [t.replace(":", ": ").replace("+", ", "), *("%.3f" % found[s, t][m] if (s, t) in found else "" for s in SIZES[:2] for m in shown)] for t in dict.fromkeys(t for _, t in found)]
     if kind == "short":
-        kinds = [("numbers, texts", NEW, SIZES), ("tables", [t for _, t in found if t.startswith("tables/")], SIZES[:2])]
+        kinds = [("numbers, texts", NEW, [z for z in SIZES if z != "200"]), ("tables", [t for _, t in found if t.startswith("tables/")], SIZES[:2])]
         chosen = [(title, s, [c for (e, t), c in found.items() if e == s and t in known]) for title, known, sizes in kinds for s in sizes]
         return ["data", "samples", "alone", "together", "pooled k-means", "gain (95 % interval)", "up, down", "worst"], [
             [title, s, *("%.3f" % auto.mean([c[m] for c in own if m in c]) for m in ("alone", "together", "pooled")), *line(own)[-3:]] for title, s, own in chosen]
-    return ["collections that `auto` was", "samples", *HEAD], [[name, s, *line(own)] for name, belongs in KINDS.items() for s in SIZES
+    return ["kind of collections", "samples", *HEAD], [[name, s, *line(own)] for name, belongs in KINDS.items() for s in SIZES
                                                                if (own := [c for (e, t), c in found.items() if e == s and belongs(t)])]
 
 

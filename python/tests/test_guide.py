@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run. SPDX-License-Identifier: BSD-3-Clause"""
+"""The examples of docs/python.md and README.md run. SPDX-License-Identifier: BSD-3-Clause"""
 import importlib.util
 import os
 import re
@@ -10,7 +10,7 @@ import pandas as pd
 
 from common import PartsTest, quiet
 
-GUIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python.md")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 def shop(n, seed):
@@ -34,19 +34,23 @@ class Guide(PartsTest):
             one.layers["counts"] = one.X.copy()
         names = {"X_source": X[::2], "y_source": y[::2], "X_target": X[1::2], "X_bridge": X[::3], "X": X, "y": y,
                  "domain": np.where(np.arange(90) % 2, -1, 1), "adata": cells[0], "reference": cells[1]}
-        with open(GUIDE, encoding="utf-8") as f:
-            blocks = re.findall(r"```python\n(.*?)```", f.read(), re.S)
-        self.assertGreaterEqual(len(blocks), 4)
+        blocks = []
+        for page in ("docs/python.md", "README.md"):
+            with open(os.path.join(ROOT, page), encoding="utf-8") as f:
+                found = re.findall(r"```python\n(.*?)```", f.read(), re.S)
+            self.assertTrue(found, page)
+            blocks += [(page, block) for block in found]
+        self.assertGreaterEqual(len(blocks), 5)
         before = os.getcwd()
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             try:
                 for i, file in enumerate(("north.csv", "south.csv", "new.csv")):
                     shop(120 >> i, i).to_csv(file, index=False)
-                for block in blocks:
+                for page, block in blocks:
                     if "kindred.plot" in block and not importlib.util.find_spec("matplotlib"):
                         continue
-                    quiet(exec, compile(block, "docs/python.md", "exec"), names)
+                    quiet(exec, compile(block, page, "exec"), names)
                 self.assertTrue(os.path.exists("report.html"))
             finally:
                 os.chdir(before)

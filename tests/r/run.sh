@@ -2,7 +2,7 @@
 # Tests of the R package. Usage: tests/r/run.sh BUILD PROGRAM PART
 #   install    installs the package into BUILD/r/library, linked with the library of this build
 #   testthat   its tests
-#   guide      the R code of docs/r.md
+#   guide      the R code of docs/r.md and README.md
 #   check      R CMD check --as-cran of the tarball, which compiles everything (minutes)
 # 77: R or a package of R is not installed.
 set -eu
@@ -31,7 +31,7 @@ testthat)
 	;;
 guide)
 	[ -d "$build/r/library/kindred" ] || skip "the package is not installed"
-	R_LIBS=$build/r/library Rscript tests/r/guide.R "$PWD/docs/r.md"
+	R_LIBS=$build/r/library Rscript tests/r/guide.R "$PWD/docs/r.md" "$PWD/README.md"
 	;;
 check)
 	for package in testthat Matrix knitr rmarkdown; do has $package; done
