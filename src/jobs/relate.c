@@ -198,11 +198,15 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 		                        &r.tasks[t]);
 	for (int64_t k = 0; counts && k < r.npairs; k++)
 		kdri_relate_pair_counts(counts, r.sets[0]->cols, &r.pairs[k]);
-	KDRI_TRY(kdri_relate_advice(ctx, r.x, r.names, count, r.nearness, r.advice));
+	KDRI_TRY(kdri_relate_advice(ctx, r.x, r.names, count, r.pairs, r.nearness, r.advice));
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t s = 0; s < count; s++)
 			if (s != t)
 				KDRI_TRY(kdri_apart_find(ctx, &r.x[t], &r.x[s], &r.apart[t * count + s]));
+	for (int64_t k = 0; k < r.npairs; k++) /* zeros stand for the features of the other */
+		if (r.pairs[k].shared == 0)
+			r.apart[r.pairs[k].a * count + r.pairs[k].b] =
+			        r.apart[r.pairs[k].b * count + r.pairs[k].a] = 1;
 	KDRI_TRY(relation_json(ctx, &r, json, length));
 done:
 	for (int64_t t = 0; counts && t < count; t++)

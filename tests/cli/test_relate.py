@@ -32,6 +32,18 @@ class Relate(CliTest):
         self.run_kindred("relate", "-o", "out", "--force", "a.csv", "b.csv")
         self.assertEqual(self.leftovers(), [])
 
+    def test_data_sets_without_a_common_feature_are_not_compared(self):
+        """The zeros that stand for the columns of the other made them alike."""
+        self.write("c.csv", "p,q\n1,2\n3,4\n5,7\n2,2\n4,1\n6,6\n")
+        relation = json.loads(self.run_kindred("relate", "--json", "a.csv", "b.csv", "c.csv").stdout)
+        for pair in relation["pairs"]:
+            apart = "c" in (pair["from"], pair["to"])
+            self.assertEqual(pair["shared_features"] == 0, apart)
+            self.assertEqual((pair["nearness"], pair["apart"], pair["apart_back"]) == (0, 1, 1), apart, pair)
+        advice = [task["advice"] for task in relation["tasks"]]
+        self.assertIn("c: has no feature in common with the other data sets", advice[2])
+        self.assertNotIn("no feature in common", advice[0] + advice[1])
+
     def test_features_that_differ_most(self):
         """The standardised mean differences of numpy, of columns that both have and of columns that one has."""
         rows = {name: [list(map(float, line.split(","))) for line in self.read(name + ".csv").split()[1:]] for name in "ab"}

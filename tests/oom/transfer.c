@@ -14,7 +14,7 @@ static kdr_status advise(kdr_context *ctx)
 	static const char *const names[] = { "a", "b" };
 	double nearness[4];
 	char advice[2][KDRI_ADVICE_ROOM];
-	return kdri_relate_advice(ctx, x, names, 2, nearness, advice);
+	return kdri_relate_advice(ctx, x, names, 2, NULL, nearness, advice);
 }
 
 static kdr_status fit_direct_transfer(kdr_context *ctx)

@@ -23,8 +23,19 @@ static kdr_status advice_check(kdr_context *ctx, const kdr_mat *x, int64_t count
 	return KDR_OK;
 }
 
-static void advice_say(const char *const *names, int64_t count, const double *nearness, int64_t t, char *out)
+static void advice_say(const char *const *names, int64_t count, const kdri_relate_pair *pairs,
+                       const double *nearness, int64_t t, char *out)
 {
+	bool shares = !pairs || count < 2;
+	for (int64_t k = 0; pairs && k < count * (count - 1) / 2; k++)
+		shares = shares || ((pairs[k].a == t || pairs[k].b == t) && pairs[k].shared > 0);
+	if (!shares) {
+		kdri_snprintf(
+		        out, KDRI_ADVICE_ROOM,
+		        "%s: has no feature in common with the other data sets, so they cannot be compared; rename matching columns with --rename",
+		        names[t]);
+		return;
+	}
 	int64_t best = -1;
 	for (int64_t s = 0; s < count; s++)
 		if (s != t && (best < 0 || nearness[t * count + s] > nearness[t * count + best]))
@@ -34,7 +45,8 @@ static void advice_say(const char *const *names, int64_t count, const double *ne
 }
 
 kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names, int64_t count,
-                              double *nearness, char (*advice)[KDRI_ADVICE_ROOM])
+                              const kdri_relate_pair *pairs, double *nearness,
+                              char (*advice)[KDRI_ADVICE_ROOM])
 {
 	kdr_status st;
 	const kdri_views_options options = { .together = true,
@@ -55,8 +67,11 @@ kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *co
 		rows[t] = &v.tasks[t].rows.view;
 	KDRI_TRY(
 	        kdri_nearness(ctx, rows, count, v.tasks[0].cosine, v.tasks[0].centred ? v.mean : NULL, near));
+	for (int64_t k = 0; pairs && k < count * (count - 1) / 2; k++)
+		if (pairs[k].shared == 0)
+			near[pairs[k].a * count + pairs[k].b] = near[pairs[k].b * count + pairs[k].a] = 0;
 	for (int64_t t = 0; t < count && advice; t++)
-		advice_say(names, count, near, t, advice[t]);
+		advice_say(names, count, pairs, near, t, advice[t]);
 	if (nearness)
 		memcpy(nearness, near, (size_t)(count * count) * sizeof *near);
 done:

@@ -99,9 +99,10 @@ kdr_status kdri_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t coun
 
 /* One sentence for each task about its nearest other task, and the nearness it is based on: nearness[t * count + s]
  * is the similarity of samples of task t to the nearest of task s, relative to that of the nearest of their own task;
- * 1 means "no farther". It is estimated from at most 400 samples of each task. `nearness` (count x count) and
- * `advice` (count) may be NULL. */
+ * 1 means "no farther". It is estimated from at most 400 samples of each task, and 0 for `pairs` (NULL: unknown) that share
+ * no feature. `nearness` (count x count) and `advice` (count) may be NULL. */
 kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names, int64_t count,
-                              double *nearness, char (*advice)[KDRI_ADVICE_ROOM]);
+                              const kdri_relate_pair *pairs, double *nearness,
+                              char (*advice)[KDRI_ADVICE_ROOM]);
 
 #endif
