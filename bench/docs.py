@@ -117,7 +117,6 @@ def preset(name, only=None):
         tables = [t for t in complete if groups[t] == group or (group == "all of these" and groups[t] not in special)]
         if tables:
             cells = ["%.3f" % mean([complete[t][n] for t in tables]) for n in names]
-            cells = ["**%s**" % c if n == summary["row"] else c for c, n in zip(cells, names)]
             cells += [short(min(complete[t][summary["row"]] - complete[t][a] for t in tables), True) for a in summary["against"]]
             out.append([GROUPS.get(group, group), len(tables), *cells])
     titles = [MEMBERS[PRESET[n.removeprefix("member: ")]] if n.startswith("member: ") else n for n in names]
@@ -163,14 +162,14 @@ def shifted(name):
     out = []
     for group, tasks in by_task(numeric(name), columns).items():
         votes = {c: [t[c] for t in tasks if not np.isnan(t[c])] for c in columns}  # of a member: the pairs on which it votes
-        cells = [("**%s**" if c == "auto" else "%s") % short(mean(v)) if v else "" for c, v in votes.items()]
+        cells = [short(mean(v)) if v else "" for v in votes.values()]
         out.append([group, len(tasks), *cells, *(short(min(t["auto"] - t[c] for t in tasks), True) for c in ("svm", "logreg"))])
     return markdown(["collection", "pairs", *columns.values(), "worst pair against svm", "against logreg"], out)
 
 
 def transfer_peers(_):
     groups = by_task(numeric("plain"), [*PEERS, "auto"])
-    out = [[group, len(tasks), *(short(np.mean([t[c] for t in tasks])) for c in PEERS), "**%s**" % short(np.mean([t["auto"] for t in tasks]))]
+    out = [[group, len(tasks), *(short(np.mean([t[c] for t in tasks])) for c in PEERS), short(np.mean([t["auto"] for t in tasks]))]
            for group, tasks in groups.items()]
     ahead = ["%d of %d" % (sum(t["auto"] > t[c] for t in groups["all"]), len(groups["all"])) for c in PEERS]
     return markdown(["collection", "pairs", *PEERS.values(), "auto"], out) + ["| auto is better | | %s | |" % " | ".join(ahead)]
@@ -229,7 +228,7 @@ def unlike(_):
     out = []
     for group, own in groups_of([r for r in rows_of("transfer-unlike") if r["unlike_source"]]):
         score, confidence = (np.array([float(r[c]) for r in own]) for c in ("unlike_source", "low_confidence"))
-        out.append([group, len({(r["sources"], r["target"], r["data"]) for r in own}), len(own), "**%.3f**" % score.mean(), "%.3f" % score.min(),
+        out.append([group, len({(r["sources"], r["target"], r["data"]) for r in own}), len(own), "%.3f" % score.mean(), "%.3f" % score.min(),
                     "%.3f" % score.max(), "%d of %d" % ((score < 0.5).sum(), len(own)), "%.3f" % confidence.mean()])
     return markdown(["collection", "pairs", "removed classes", "unlike_source", "worst", "best", "below 0.5", "low confidence"], out)
 
@@ -523,12 +522,12 @@ def quality_summary(kind):
     out = []
     for title, size in SIZES.items():
         own = list(quality_cells(size).values())
-        out.append([title, *(short(mean([c[m] for c in own if m in c])) for m in ("kmeans", "ncut", "pooled")), "**%s**" % short(mean([c["auto"] for c in own])),
+        out.append([title, *(short(mean([c[m] for c in own if m in c])) for m in ("kmeans", "ncut", "pooled")), short(mean([c.get("single", c["auto"]) for c in own])), short(mean([c["auto"] for c in own])),
                     *(short(mean([max(c.values()) - c[m] for c in own])) for m in ("auto", "ncut", "kmeans")),
                     *(f"{sum(c['auto'] > c[m] + 0.02 for c in own)}, {sum(c['auto'] < c[m] - 0.02 for c in own)}" for m in ("kmeans", "ncut"))])
-    head = ["samples per data set", "k-means", "normalised cut", "k-means on pooled data", "`auto`", "regret: `auto`", "normalised cut", "k-means",
+    head = ["samples per data set", "k-means", "normalised cut", "k-means on pooled data", "`auto`, each alone", "`auto`", "regret: `auto`", "normalised cut", "k-means",
             "`auto` better, worse than k-means by 0.02", "than normalised cut"]
-    return markdown(head[:5], [r[:5] for r in out]) if kind == "summary" else markdown(head, out)
+    return markdown(head[:6], [r[:6] for r in out]) if kind == "summary" else markdown(head, out)
 
 
 def quality(kind):
