@@ -363,7 +363,7 @@ def short_table(rows):
     best = max(np.mean([float(v) for v in line.split()]) for line in PUBLISHED.values()) / 100
     lines = [[label, count, *("%.3f" % v for v in values)] for label, count, values in (
         (f"photographs (Office-Caltech10); best of {len(PUBLISHED)} published results: {best:.3f}", len(office), mean(office)), ("reviews (Amazon)", len(amazon), mean(amazon)),
-        (f"{len(FRESH)} collections that no rule was chosen on", sum(len(groups[c]) for c in FRESH), over(FRESH)))]
+        (f"{len(FRESH)} collections not used to choose rules", sum(len(groups[c]) for c in FRESH), over(FRESH)))]
     gains = {m: np.array([float(r["kindred"]) - float(r[m]) for r in pairs]) for m in METHODS[1:]}
     lines += [[f"all {len(groups)} collections: pairs on which kindred is better, worse", len(pairs), "", *(f"{np.sum(g > 0.005)}, {np.sum(g < -0.005)}" for g in gains.values())],
               [f"all {len(groups)} collections: worst pair, kindred minus alternative", len(pairs), "", *("%+.3f" % g.min() for g in gains.values())]]
@@ -382,7 +382,7 @@ def table(kind, rows):
         means = {c: [np.mean([float(r[m]) for r in own]) for m in METHODS] for c, own in groups.items()}
         lines = [[f"`{c}`", len(groups[c]), *("%.3f" % v for v in means[c])] for c in groups]
         fresh = [c for c in FRESH if c in groups]
-        lines += [[f"mean of {len(fresh)} collections that no rule was chosen on", sum(len(groups[c]) for c in fresh), *("%.3f" % v for v in np.mean([means[c] for c in fresh], axis=0))],
+        lines += [[f"mean of {len(fresh)} collections not used to choose rules", sum(len(groups[c]) for c in fresh), *("%.3f" % v for v in np.mean([means[c] for c in fresh], axis=0))],
                   ["mean of the collections", len(rows), *("%.3f" % v for v in np.mean(list(means.values()), axis=0))],
                   ["mean of the pairs", len(rows), *("%.3f" % np.mean([float(r[m]) for r in rows]) for m in METHODS)]]
         return ["collection", "pairs", *(NAMES[m] for m in METHODS)], lines, 1

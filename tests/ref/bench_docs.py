@@ -315,6 +315,10 @@ def test_sentences_of_the_benchmarks_follow_from_the_files():
     classes = {line[0].strip("`"): [float(v) for v in line[2:]] for line in tables["classes"][1]}
     assert all(classes[d][-1] > classes[d][0] for d in ("sc_rnamix2", "cellmix4")) and max(classes["sc_mixology3"]) == classes["sc_mixology3"][4]
     assert "most accurate on average, but not on reviews, and not on every pair" in readme
+    # Tables: docs/transfer.md.
+    accuracy = dict(zip(*([cell.strip() for cell in line.strip("|").split("|")] for line in (docs.tables_transfer("")[i] for i in (0, -1)))))
+    (auto, auto_balanced), (logreg, balanced) = (accuracy[m].split(" / ") for m in ("auto", "logreg"))
+    assert f"accuracy {auto} (`logreg` {logreg}), balanced accuracy {auto_balanced} ({balanced})" in " ".join((ROOT / "docs/transfer.md").read_text().split())
 
 
 def test_committed_pages():
