@@ -12,7 +12,8 @@
  *     largest entry
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
  *   none negative, and whole without a common     histograms: square roots, unit rows
- *     largest entry, or rows of one total
+ *     largest entry, or rows of one total in each
+ *     task
  *   dense, 65 to 4,096 columns of similar         embeddings: unchanged, unit rows
  *     scale, both signs
  *   anything else                                 unchanged, unit rows; for transfer, data mostly not zero, no
@@ -249,6 +250,19 @@ done:
 	return st;
 }
 
+/* Whether the rows of each task have one total, such as 1 in one task and 100 in another. */
+static kdr_status has_one_total(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out)
+{
+	*out = true;
+	for (int64_t t = 0; t < count; t++) {
+		kdri_traits c = { 0 };
+		const kdr_mat x = kdr_data_mat(tasks[t]);
+		KDRI_DO(kdri_traits_add(ctx, &x, &c));
+		*out = *out && c.rows > 1 && c.most_sum - c.least_sum <= 0.01 * c.most_sum;
+	}
+	return KDR_OK;
+}
+
 /* *is_long: they are words of texts of a thousand words and more. */
 static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool wide,
                               kdr_data_kind *kind, kdri_spread *ends, bool *is_long)
@@ -267,7 +281,6 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 	KDRI_DO(kdri_any(ctx, &mixed));
 	bool counts = !c.fractional && !c.negative && c.rows > 0, words = kdri_looks_like_words(&c);
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
-	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 0.01 * c.most_sum;
 	if (mixed) {
 		*kind = KDR_DATA_UNITS;
 	} else if (kdri_looks_like_measurements(&c)) {
@@ -279,10 +292,12 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 		*kind = equal ? KDR_DATA_HISTOGRAMS : *is_long ? KDR_DATA_WORDS : KDR_DATA_MOLECULES;
 	} else if (counts && words) {
 		*kind = KDR_DATA_WORDS;
-	} else if ((counts && !scale) || one_total) {
-		*kind = KDR_DATA_HISTOGRAMS;
 	} else {
-		*kind = words ? KDR_DATA_SPARSE : KDR_DATA_DENSE;
+		if (!c.negative && (!counts || scale))
+			KDRI_DO(has_one_total(ctx, tasks, count, &equal));
+		*kind = (counts && !scale) || equal ? KDR_DATA_HISTOGRAMS
+		        : words                     ? KDR_DATA_SPARSE
+		                                    : KDR_DATA_DENSE;
 	}
 	c.cols =
 	        0; /* measurements but for the number of columns, and no intensities on a scale, whole or not */

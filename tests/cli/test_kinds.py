@@ -85,6 +85,9 @@ class Kinds(CliTest):
         self.assertIn("sqrt; l2", self.preprocessing("filtered.csv"))
         self.rows("shares.csv", [[f"{v / 2000:.3f}" for v in row] for row in rows])  # rounded shares add up to nearly 1
         self.assertIn("sqrt; l2", self.preprocessing("shares.csv"))
+        self.assertIn("sqrt; l2", self.preprocessing("even.csv", "shares.csv"))  # each data set has a total of its own
+        self.rows("percent.csv", [[f"{v / 20:.4f}" for v in row] for row in rows])
+        self.assertIn("sqrt; l2", self.preprocessing("percent.csv", "shares.csv"))
         uneven = [[v * (2 + i % 3) for v in row] for i, row in enumerate(rows)]
         self.rows("uneven.csv", uneven)
         self.assertIn("cpm; l2", self.preprocessing("uneven.csv"))
