@@ -57,7 +57,7 @@ void kdri_result_about_free(kdr_result *r)
 			KDRI_FREE_WITH(a, task->map->values, task->map);
 		}
 	}
-	kdri_free_with(a, r->command_line);
+	KDRI_FREE_WITH(a, r->command_line, r->prep_text);
 	kdri_strings_free(a, r->titles, r->numbers);
 	kdr_options_free(r->options);
 	kdr_options_free(r->feature_options);

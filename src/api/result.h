@@ -252,6 +252,7 @@ struct kdr_result {
 	kdri_seconds seconds;
 	int64_t peak_rss_bytes; /* of the process at the end of the job; 0: unknown */
 	kdr_prep *prep;         /* NULL: none */
+	char *prep_text;        /* in words, if some clusters have another preprocessing; NULL: as prep */
 	kdr_data_kind kind;
 	kdr_options *feature_options; /* of the method that learnt features before the fit; NULL: none */
 	int64_t feature_columns;

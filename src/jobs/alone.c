@@ -4,7 +4,7 @@
  * `--no-transfer` gives what a run with that file gives. If data sets learn from each other, members of `auto` that use one data set are those
  * of these runs (engine/ensemble/members.h), data sets of more than KDRI_SHARING_MOST samples take their labels, and those of the others are
  * compared with them. Copies are freed one after the other; only if the numbers of clusters have to be found first are all of them kept until
- * then. */
+ * then. With a range of numbers and without transfer, the run alone has the same range, and every level has its labels of that number. */
 #include "jobs/sharing.h"
 
 #include "comm/comm.h"
@@ -13,11 +13,19 @@ void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 {
 	if (ctx->sharing == &s->fit)
 		ctx->sharing = NULL;
-	for (int64_t t = 0; s->fit.tasks && t < s->count; t++)
+	for (int64_t t = 0; s->fit.tasks && t < s->count; t++) {
+		if (s->range) /* which has the result */
+			s->fit.tasks[t].result = NULL;
 		kdri_given_free(ctx, &s->fit.tasks[t]);
+		if (s->range)
+			kdr_result_free(s->range[t]);
+		if (s->prep)
+			kdri_free(ctx, s->prep[t]);
+	}
 	for (int64_t t = 0; s->raw && s->copies && t < s->count; t++)
 		kdr_data_free(s->raw[t]);
 	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->notes, s->names);
+	KDRI_FREE(ctx, s->range, s->prep);
 	*s = (kdri_job_sharing){ 0 };
 }
 
@@ -45,15 +53,16 @@ static kdr_job_options options_of(const kdr_job_options *wanted, int64_t t, int6
 	kdr_job_options o = *wanted;
 	o.k = k;
 	o.each_k = o.each_k_to = NULL;
-	o.k_to = 0;
+	o.neach_k = o.k_to = 0;
 	o.init = wanted->init ? &wanted->init[t] : NULL;
 	o.map = o.quality = o.score = o.model = o.neighbours = false;
 	o.no_model = true;
 	return o;
 }
 
-/* The fit of a data set alone. */
-static kdr_status fit_alone(kdr_context *ctx, kdri_job *job, kdr_data *data, kdri_given *given)
+/* The fit of a data set alone; levels->from not NULL: with all numbers of clusters of a range. */
+static kdr_status fit_alone(kdr_context *ctx, kdri_job *job, kdr_data *data, kdri_k_ranges *levels,
+                            kdri_given *given)
 {
 	kdr_status st;
 	const kdri_inspected *inspected = ctx->inspected;
@@ -66,12 +75,18 @@ static kdr_status fit_alone(kdr_context *ctx, kdri_job *job, kdr_data *data, kdr
 		          .init = job->wanted->init ? job->wanted->init[0] : NULL };
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = 1 };
 	ctx->inspected = NULL; /* what fits of all data sets keep is not for this one */
-	ctx->sharing = &keep;
-	st = kdri_job_fit(ctx, job, &task, &data, &about, &given->result);
+	ctx->sharing = levels->from ? NULL : &keep;
+	st = kdri_levels_begin(ctx, job, &task, 1, job->wanted, levels);
+	if (st == KDR_OK)
+		st = kdri_job_fit(ctx, job, &task, &data, &about, &given->result);
+	if (st == KDR_OK)
+		st = kdri_levels_fit(ctx, job, &data, job->wanted, levels, &given->result);
 	ctx->inspected = inspected;
 	ctx->sharing = sharing;
 	ctx->no_model = no_model;
 	KDRI_TRY(st);
+	if (levels->from)
+		goto done; /* take_level has the labels */
 	/* Labels with the numbers of the result. A data set that is a table alone has no ballot, but all of them may not be one. */
 	const kdri_task_result *r = &given->result->tasks[0];
 	const kdr_array sure = kdr_result_array(given->result, "confidence", 0);
@@ -98,16 +113,29 @@ static void limit_time(kdr_context *ctx, const kdri_job_sharing *s, int64_t t)
 		        kdri_now() + 0.9 * (ctx->deadline - kdri_now()) * (double)s->raw[t]->rows / rest;
 }
 
+/* A description of preprocessing without its first part, the features. */
+static const char *steps_of(const char *description)
+{
+	const char *steps = strstr(description, "; ");
+	return steps ? steps + 2 : "";
+}
+
 static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, int64_t k)
 {
 	kdr_status st;
-	const kdr_job_options o = options_of(s->job->wanted, t, k);
+	kdr_job_options o = options_of(s->job->wanted, t, k);
+	kdri_k_ranges levels = { 0 };
 	const double end = ctx->deadline;
 	kdri_job job = { 0 };
 	kdr_problem known;
 	kdr_link *links = NULL;
 	kdr_data *own = NULL;
 	kdri_given_free(ctx, &s->fit.tasks[t]);
+	if (s->range) {
+		o.k = s->levels->from[t];
+		o.k_to = s->levels->to[t];
+		KDRI_TRY(kdri_k_ranges_take(ctx, 1, &o, &levels));
+	}
 	KDRI_TRY(kdri_sharing_copy(ctx, s->raw[t], INT64_MAX, &own));
 	KDRI_TRY(kdri_job_open(ctx, &o, KDR_FAMILY_CLUSTER, &job));
 	if (s->known->problem.tasks) {
@@ -119,13 +147,16 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 	limit_time(ctx, s, t);
 	st = kdri_job_prepare(ctx, &job, &own, 1, 0);
 	if (st == KDR_OK)
-		st = fit_alone(ctx, &job, own, &s->fit.tasks[t]);
+		st = fit_alone(ctx, &job, own, &levels, &s->fit.tasks[t]);
+	if (st == KDR_OK && !s->prep[t])
+		st = kdri_strdup(ctx, steps_of(kdri_prep_describe(job.prep)), &s->prep[t]);
 	ctx->deadline = end;
 	ctx->timed_out = ctx->timed_out && end > 0 && kdri_late(ctx);
 	if (st != KDR_OK)
 		kdri_given_free(ctx, &s->fit.tasks[t]);
 done:
 	kdri_job_close(&job);
+	kdri_k_ranges_free(ctx, &levels);
 	kdr_data_free(own);
 	kdri_free(ctx, links);
 	return st;
@@ -141,6 +172,56 @@ static kdr_status are_tables(kdr_context *ctx, const kdri_job_sharing *s, bool *
 		KDRI_DO(kdri_recipe_table(ctx, s->raw, s->count, &recipe));
 	}
 	*out = recipe.scale == KDR_SCALE_TABLE;
+	return KDR_OK;
+}
+
+/* --- a range of numbers, without transfer -------------------------------------------------------------------------- */
+
+/* Gives the labels of the level with k[t] clusters to the fit. A level that was not fitted, because the run was stopped, is not given. */
+static kdr_status take_level(kdr_context *ctx, void *user, const int64_t *k)
+{
+	kdri_job_sharing *s = user;
+	for (int64_t t = 0; t < s->count; t++) {
+		const kdr_result *all = s->range[t], *level = NULL;
+		kdri_given *given = &s->fit.tasks[t];
+		for (int64_t i = 0; i < all->level_count; i++)
+			if (all->levels[i]->tasks[0].k == k[t])
+				level = all->levels[i];
+		given->result = NULL;
+		kdri_given_free(ctx, given);
+		if (!level)
+			continue;
+		const kdri_task_result *r = &level->tasks[0];
+		const kdr_array sure = kdr_result_array(level, "confidence", 0);
+		const size_t bytes = (size_t)r->n * sizeof(int64_t);
+		KDRI_DO(KDRI_NEW(ctx, &given->answer.labels, r->n));
+		KDRI_DO(KDRI_NEW(ctx, &given->answer.agreement, r->n));
+		KDRI_DO(KDRI_NEW(ctx, &given->label, r->n));
+		KDRI_DO(KDRI_NEW(ctx, &given->confidence, r->n));
+		memcpy(given->answer.labels, r->labels, bytes);
+		memcpy(given->label, r->labels, bytes);
+		for (int64_t i = 0; i < r->n; i++)
+			given->answer.agreement[i] = given->confidence[i] =
+			        sure.data ? ((const double *)sure.data)[i] : 1;
+		given->result = (kdr_result *)level;
+		given->k = k[t];
+		given->final = true;
+	}
+	return KDR_OK;
+}
+
+static kdr_status run_ranges(kdr_context *ctx, kdri_job_sharing *s)
+{
+	KDRI_DO(KDRI_NEW0(ctx, &s->range, s->count));
+	KDRI_DO(are_tables(ctx, s, &s->tables));
+	for (int64_t t = 0; t < s->count; t++) {
+		KDRI_DO(run_alone(ctx, s, t, 0));
+		s->range[t] = s->fit.tasks[t].result;
+		s->fit.tasks[t].result = NULL; /* until take_level knows the number */
+	}
+	s->fit.find = take_level;
+	s->fit.user = s;
+	s->fit.levels = true;
 	return KDR_OK;
 }
 
@@ -187,12 +268,14 @@ static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ran
 	kdr_status st = KDR_OK;
 	const kdr_job_options *o = s->job->wanted;
 	int64_t *k = NULL;
-	bool later = levels->span > 1;
+	bool later = s->transfer && levels->span > 1;
 	s->carries = s->transfer && !later && !o->init && !s->known->problem.tasks;
 	KDRI_TRY(KDRI_NEW0(ctx, &s->fit.tasks, s->count));
 	KDRI_TRY(KDRI_NEW0(ctx, &s->raw, s->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->prep, s->count));
 	KDRI_TRY(KDRI_NEW(ctx, &k, s->count));
 	s->fit.count = s->count;
+	s->levels = levels;
 	for (int64_t t = 0; t < s->count; t++) {
 		s->fit.tasks[t].from = -1;
 		k[t] = o->each_k ? o->each_k[t] : o->k;
@@ -206,7 +289,7 @@ static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ran
 		s->fit.user = s;
 	} else {
 		memcpy(s->raw, sets, (size_t)s->count * sizeof *sets);
-		KDRI_TRY(run_each(ctx, s, k));
+		KDRI_TRY(levels->span > 1 ? run_ranges(ctx, s) : run_each(ctx, s, k));
 	}
 done:
 	kdri_free(ctx, k);
@@ -243,8 +326,32 @@ static bool has_warning(const kdr_result *r, const char *text)
 	return false;
 }
 
+/* Data sets that have the clusters of their run alone may have been preprocessed in another way than all of them together. */
+static kdr_status put_prep(kdr_context *ctx, const kdri_job_sharing *s, const kdr_prep *prep,
+                           kdr_result *result)
+{
+	const char *all = kdri_prep_describe(prep);
+	char text[2048];
+	int used = kdri_snprintf(text, sizeof text, "%s", all), more = 0;
+	for (int64_t t = 0; t < s->count; t++) {
+		const kdri_given *given = &s->fit.tasks[t];
+		if (!given->final || given->from >= 0 || strcmp(s->prep[t], steps_of(all)) == 0)
+			continue;
+		if (more++ < 4)
+			used += kdri_snprintf(text + used, sizeof text - (size_t)used,
+			                      "; clusters of %.60s: %.200s", s->names[t],
+			                      *s->prep[t] ? s->prep[t] : "none");
+	}
+	if (more > 4)
+		kdri_snprintf(text + used, sizeof text - (size_t)used, "; %d more as if clustered alone",
+		              more - 4);
+	return more > 0 ? kdri_strdup(ctx, text, &result->prep_text) : KDR_OK;
+}
+
 kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result)
 {
+	if (s->fit.tasks)
+		KDRI_DO(put_prep(ctx, s, s->job->prep, result));
 	for (int64_t t = 0; t < s->count; t++) {
 		const kdr_result *alone = s->fit.tasks ? s->fit.tasks[t].result : NULL;
 		KDRI_DO(kdri_sharing_note_task(ctx, s, t, result));

@@ -70,8 +70,10 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
 	KDRI_TRY(kdri_sharing_report(ctx, &sharing, result));
 	const bool compared = sharing.count > 1 && !sharing.why; /* in memory, without limits */
-	kdri_sharing_free(ctx, &sharing);
+	if (!sharing.range)
+		kdri_sharing_free(ctx, &sharing);
 	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
+	kdri_sharing_free(ctx, &sharing);
 	KDRI_TRY(kdri_job_known_check(ctx, known, sets, result));
 	job->known = NULL; /* resamples have other rows */
 	for (int64_t i = 0; i < count; i++)

@@ -595,7 +595,7 @@ static void put_head(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 		kdri_json_string(j, "data", kdri_data_kind_name(r->kind));
 	kdri_json_int(j, "seed", (int64_t)r->seed);
 	kdri_json_int(j, "threads", r->threads);
-	kdri_json_string(j, "preprocessing", kdri_prep_describe(r->prep));
+	kdri_json_string(j, "preprocessing", r->prep_text ? r->prep_text : kdri_prep_describe(r->prep));
 }
 
 static void put_seconds(kdri_json *j, const kdri_seconds *s)

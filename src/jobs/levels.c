@@ -24,6 +24,7 @@
 #include "api/number.h"
 #include "comm/comm.h"
 #include "core/side_by_side.h"
+#include "engine/ensemble/members.h"
 #include "engine/metrics/metrics.h"
 
 #include <stdio.h>
@@ -226,6 +227,12 @@ static kdr_status level_tasks(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	return KDR_OK;
 }
 
+/* Whether runs alone have the labels of every level. */
+static bool given_levels(const kdr_context *ctx)
+{
+	return ctx->sharing && ctx->sharing->levels;
+}
+
 static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
 {
 	kdr_status st;
@@ -241,6 +248,8 @@ static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
 	if (late || p->out[i])
 		return KDR_OK;
 	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, p->k + i * p->ntasks, &tasks));
+	if (given_levels(ctx))
+		KDRI_TRY(ctx->sharing->find(ctx, ctx->sharing->user, p->k + i * p->ntasks));
 	KDRI_TRY(kdri_job_fit(ctx, &job, tasks, p->sets, &about, &p->out[i]));
 	p->out[i]->level = p->level[i];
 	const kdr_stop stop = p->out[i]->stop;
@@ -273,7 +282,7 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, kdri_k_ranges *levels, cons
 		pairs = KDRI_MAX(pairs, 8 * n * n);
 	}
 	const int workers = ctx->device || ctx->device_choice == KDRI_DEVICE_NAMED || ctx->max_memory > 0 ||
-	                                    kdri_together(ctx)
+	                                    kdri_together(ctx) || given_levels(ctx)
 	                            ? 1
 	                            : kdri_workers(ctx, p->count, 4 * data + pairs, data);
 	const double start = kdri_now();
@@ -566,8 +575,9 @@ kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *set
 	}
 	if (p.count > 0 && p.level[0] > (*main)->level) /* the other complete fit */
 		KDRI_TRY(fit_level(ctx, &p, 0, 0));
-	levels->kept.deriving = true;
-	p.derived = levels->seen.kept && (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
+	levels->kept.deriving = !given_levels(ctx);
+	p.derived = levels->kept.deriving && levels->seen.kept &&
+	            (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
 	KDRI_TRY(fit_all(ctx, &p, levels, *main));
 	levels_end(ctx, levels); /* the data may change from here on */
 	if (range && !levels->finds_k && p.count > 0)

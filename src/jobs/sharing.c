@@ -342,7 +342,7 @@ kdr_status kdri_sharing_note_task(kdr_context *ctx, const kdri_job_sharing *s, i
 {
 	kdri_task_result *r = &result->tasks[t];
 	const kdri_given *given = s->fit.tasks ? &s->fit.tasks[t] : NULL;
-	const bool carries = given && given->label;
+	const bool carries = given && given->label && given->from >= 0;
 	const kdri_field *moved = kdri_result_field(result, t, "moved");
 	char text[512];
 	kdri_task_sharing *to = &r->sharing;

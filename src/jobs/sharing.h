@@ -21,6 +21,9 @@ typedef struct kdri_job_sharing {
 	        fit; /* for the fit of all data sets; tasks NULL: each data set was not clustered alone */
 	kdri_job *job;
 	const kdri_job_known *known;
+	const kdri_k_ranges *levels;
+	kdr_result **
+	        range; /* count: runs alone with a range of numbers of clusters; NULL: with one number each */
 	kdr_data **
 	        raw; /* the data sets before preprocessing: the caller's, or copies until the numbers of clusters are known */
 	int64_t count;
@@ -30,6 +33,7 @@ typedef struct kdri_job_sharing {
 	bool tables;
 	kdri_sharing_note *notes; /* count */
 	const char **names;       /* count: borrowed, of the data sets */
+	char **prep;              /* count: the preprocessing of each run alone */
 	const char *why;          /* static: why no data set was clustered alone */
 } kdri_job_sharing;
 

@@ -99,6 +99,44 @@ class Together(CliTest):
             for task in self.cluster("-k", 4, *files)["tasks"]:
                 self.assertEqual(len(task["labels"]), task["n"])
 
+    def test_no_transfer_is_a_run_alone_relative(self):
+        """Shares of taxa, whose square roots are taken; one data set has percent."""
+        r, files = random.Random(8), []
+        for name, n, total in (("a", 40, 1), ("b", 70, 100)):
+            rows = [[r.gammavariate(0.2 + 3 * (j % 3 == i % 3), 1) for j in range(90)] for i in range(n)]
+            files.append(self.csv(f"{name}.csv", [[total * v / sum(row) for v in row] for row in rows]))
+        self.same_as_alone(files, "3")
+
+    def same_levels(self, files, k, *options):
+        """With a range of k, every number of clusters has the labels of a run alone with that range."""
+        together = self.cluster("--no-transfer", "--threads", 2, "-k", k, *options, *files)
+        for i, file in enumerate(files):
+            own = k.split(",")[i] if "," in k else k
+            alone = self.cluster("--threads", 1, "-k", own, *options, file)
+            by_k = {level["tasks"][0]["k"]: level["tasks"][0] for level in alone.get("levels", [])} | {alone["tasks"][0]["k"]: alone["tasks"][0]}
+            for level in [*together["levels"], together]:
+                task = level["tasks"][i]
+                self.assertEqual(parts(task["labels"]), parts(by_k[task["k"]]["labels"]), (file, task["k"]))
+                self.assertEqual(task.get("confidence"), by_k[task["k"]].get("confidence"))
+            for field in ("agreement", "agreement_kmeans"):
+                if together["tasks"][i]["k"] == alone["tasks"][0]["k"]:
+                    self.assertEqual(together["method_fields"].get(f"{field}.{together['tasks'][i]['name']}"), alone["method_fields"].get(f"{field}.{alone['tasks'][0]['name']}"))
+        self.assertEqual(together["method_fields"].get("members"), alone["method_fields"].get("members"))
+
+    def test_no_transfer_every_level_is_that_of_a_run_alone(self):
+        self.same_levels([self.csv(f"{n}.csv", blobs(n, n, centres(n % 2))[0]) for n in (60, 91)], "3-5")
+        self.same_levels([self.counts("a.mtx", 3, 40, total=1500, noise=0.7), self.counts("b.mtx", 4, 70, total=2500, noise=0.7)], "2-4,3")
+        tables = [self.csv(f"{n}.csv", [[*row, "pqr"[z]] for row, z in zip(*blobs(n, n, centres(5, 3, 3)))], "x,y,z,colour") for n in (70, 90)]
+        self.same_levels(tables, "2-4", "--header")
+
+    def test_preprocessing_of_clusters_found_alone_is_reported(self):
+        few, many = self.counts("few.mtx", 1, 30, d=1500), self.counts("many.mtx", 2, 90, d=1500, total=1500, noise=0.7)
+        alone = [self.cluster("-k", 3, file)["preprocessing"].split("; ", 1)[1] for file in (few, many)]
+        self.assertNotEqual(*alone)
+        text = self.cluster("-k", 3, "--no-transfer", few, many)["preprocessing"]
+        common = self.cluster("-k", 3, few, many)["preprocessing"]
+        self.assertEqual(text, common + "".join(f"; clusters of {name}: {own}" for name, own in zip(("few", "many"), alone) if own != common.split("; ", 1)[1]))
+
     def test_no_transfer_with_known_classes(self):
         files = [self.csv(f"{n}.csv", blobs(n, n, centres(1), 2.2)[0]) for n in (60, 91)]
         known = [self.write(f"{n}.known", "".join(f"{'abcd'[z] if i % 4 == 0 else '?'}\n" for i, z in enumerate(blobs(n, n, centres(1), 2.2)[1])))

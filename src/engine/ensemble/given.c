@@ -17,15 +17,30 @@ static size_t stem_of(const char *name)
 	return strcspn(name, ".");
 }
 
-double kdri_given_number(const kdri_given *given, const char *name)
+/* The number and the text of a field without a task or of its only one; neither if there is no such field. */
+static double find_field(const kdri_given *given, const char *name, const char **text)
 {
 	double number = NAN;
 	for (int64_t i = 0; i < kdr_result_field_count(given->result); i++) {
-		const char *text = NULL, *found = kdr_result_field_at(given->result, i, &number, &text);
+		const char *found = kdr_result_field_at(given->result, i, &number, text);
 		if (strlen(name) == stem_of(found) && strncmp(found, name, strlen(name)) == 0)
 			return number;
 	}
+	*text = NULL;
 	return NAN;
+}
+
+double kdri_given_number(const kdri_given *given, const char *name)
+{
+	const char *text = NULL;
+	return find_field(given, name, &text);
+}
+
+const char *kdri_given_text(const kdri_given *given, const char *name)
+{
+	const char *text = NULL;
+	find_field(given, name, &text);
+	return text;
 }
 
 kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char *stem,

@@ -39,7 +39,7 @@ typedef struct kdri_given {
 	uint64_t rows;        /* hash of the rows that it used and of how they are compared */
 	bool compared;        /* it is only compared with the answer: members that use one task run again */
 	bool final; /* nothing votes on the task: it takes the answer or the labels that were carried over */
-	/* Clusters that were carried over from another task; from -1: none. */
+	/* Clusters that were carried over from another task, or, with from -1, those of a level of the run alone. */
 	int64_t from, k;     /* that task; k: the number of clusters here */
 	int64_t *of, *label; /* k: the cluster of each in the answer of that task; n: below k */
 	double *confidence;  /* n */
@@ -126,6 +126,7 @@ typedef struct kdri_sharing {
 	/* Finds it once the numbers of clusters k[t] are known; NULL: it was found before. */
 	kdr_status (*find)(kdr_context *ctx, void *user, const int64_t *k);
 	void *user;
+	bool levels;      /* there is something to find before the fit of every level of a range */
 	kdri_given *keep; /* for the run of one task: where ballot, answer and view go; or NULL */
 } kdri_sharing;
 
@@ -133,6 +134,8 @@ typedef struct kdri_sharing {
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
 /* A number that the run alone has stored about its task; NaN: it has none. */
 double kdri_given_number(const kdri_given *given, const char *name);
+/* The same for a text; NULL: it has none. */
+const char *kdri_given_text(const kdri_given *given, const char *name);
 /* Copies numbers and texts whose name begins with `stem` and the named arrays (up to NULL) of the run alone to the task of a result. */
 kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char *stem,
                            const char *const *arrays, kdr_result *to, int64_t task);

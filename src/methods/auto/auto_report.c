@@ -388,7 +388,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	KDRI_TRY(KDRI_NEW(ctx, &moved, n));
 	KDRI_TRY(KDRI_NEW(ctx, &before, n));
 	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t], alone_of(a, t), k, moved, before, &g));
-	g.carried = given && given->label;
+	g.carried = given && given->label && given->from >= 0;
 	g.compared = alone_of(a, t) != &a->answers[t] || !g.transfer;
 	g.large = a->T > 1 && a->views.options.together && !g.transfer && !g.carried;
 	KDRI_TRY(put_moved(ctx, a, t, &g, moved, before));
@@ -397,7 +397,11 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		KDRI_TRY(put_carried_confidence(ctx, a, t, given->confidence));
 	else if (a->ballots[t].count > 1) /* the agreement of a single member with itself is meaningless */
 		KDRI_TRY(put_confidence(ctx, a, t, &g));
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
+	if (given && given->label && !g.carried) /* the run alone has compared this level with others */
+		KDRI_TRY(kdri_given_copy(ctx, given, "agreement", (const char *const[]){ "agreement", NULL },
+		                         a->result, t));
+	else
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
 	if (g.transfer)
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_pooled", g.pooled));
 	const int64_t candidates = given ? given->view.candidates : a->views.tasks[t].candidates;
@@ -460,7 +464,7 @@ static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *me
 
 static bool carries(const kdri_auto *a, int64_t t)
 {
-	return a->has[t] && a->given[t]->label;
+	return a->has[t] && a->given[t]->label && a->given[t]->from >= 0;
 }
 
 /* The cluster, in the task that it was carried over from, of cluster z of a task: that task's answer may have other labels than its run alone. */
@@ -597,7 +601,9 @@ kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
 			                              used ? ", " : "", a->members[m].name,
 			                              votes / (double)a->T);
 	}
-	KDRI_TRY(kdri_result_text(ctx, a->result, "members", text));
+	/* If every data set has a level of its run alone, no ballot is left. */
+	const char *members = used || !a->given[0] ? NULL : kdri_given_text(a->given[0], "members");
+	KDRI_TRY(kdri_result_text(ctx, a->result, "members", members ? members : text));
 	if (a->T > 1 && !a->derived)
 		KDRI_TRY(put_nearness(ctx, a, nearness));
 	for (int64_t t = 0; t < a->T; t++) {
