@@ -168,8 +168,8 @@ static kdr_status job_vectors(kdr_context *ctx)
 	return st;
 }
 
-/* A small data set with a larger one like it, and one without relation. `from`: whose clusters it should have, NULL: none. */
-static kdr_status together(kdr_context *ctx, bool transfer, const char *from)
+/* A small data set with a larger one like it, into K to k_to clusters (0: K). `from`: whose clusters it should have, NULL: none. */
+static kdr_status together(kdr_context *ctx, bool transfer, int64_t k_to, const char *from)
 {
 	enum { MANY = 4 * N };
 	static double many[MANY * D];
@@ -182,6 +182,7 @@ static kdr_status together(kdr_context *ctx, bool transfer, const char *from)
 	const kdr_mat small = kdr_mat_from_dense(points, N, D), large = kdr_mat_from_dense(many, MANY, D);
 	kdr_job_options_init(&o);
 	o.k = K;
+	o.k_to = k_to;
 	kdr_status st = kdr_data_new(ctx, "small", &small, NULL, &data[0]);
 	if (st == KDR_OK)
 		st = kdr_data_new(ctx, "large", &large, NULL, &data[1]);
@@ -209,12 +210,17 @@ static kdr_status together(kdr_context *ctx, bool transfer, const char *from)
 
 static kdr_status job_carried(kdr_context *ctx)
 {
-	return together(ctx, true, "large");
+	return together(ctx, true, 0, "large");
 }
 
 static kdr_status job_alone(kdr_context *ctx)
 {
-	return together(ctx, false, NULL);
+	return together(ctx, false, 0, NULL);
+}
+
+static kdr_status job_alone_levels(kdr_context *ctx)
+{
+	return together(ctx, false, K + 1, NULL);
 }
 
 static kdr_status job_features(kdr_context *ctx)
@@ -545,6 +551,7 @@ const oom_scenario oom_jobs[] = {
 	{ "job_vectors", job_vectors, 1 },
 	{ "job_carried", job_carried, 11 },
 	{ "job_alone", job_alone, 11 },
+	{ "job_alone_levels", job_alone_levels, 23 },
 	{ "job_features", job_features, 1 },
 	{ "job_levels", job_levels, 1 },
 	{ "job_levels_shared", job_levels_shared, 1 },
