@@ -180,6 +180,11 @@ static kdr_status cluster_again(kdr_context *ctx, kdr_data *const *tasks, int64_
 	own.each_k = more;
 	own.neach_k = count;
 	KDRI_TRY(cluster_once(ctx, tasks, count, &own, NULL, &again));
+	const kdri_field *found = kdri_result_field(*result, -1, "k_evidence");
+	if (found)
+		KDRI_TRY(kdri_result_text(ctx, again, "k_evidence", found->text));
+	for (int64_t t = 0; t < count && found; t++)
+		KDRI_TRY(kdri_result_advise(ctx, again, t, found->text));
 	for (int64_t t = 0; t < count; t++)
 		if (more[t] > (*result)->tasks[t].k)
 			KDRI_TRY(kdri_result_warn(
@@ -195,23 +200,44 @@ done:
 	return st;
 }
 
+/* Whether groups of one data set may get a cluster of their own: if k is found, and data sets are clustered alone first. */
+static bool may_repeat(const kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                       const kdr_job_options *options)
+{
+	bool in_memory = ctx->deadline == 0 && ctx->max_memory == 0 && kdri_ranks(ctx) == 1;
+	for (int64_t t = 0; t < count; t++)
+		in_memory = in_memory && tasks && tasks[t] && !tasks[t]->streamed;
+	return in_memory && options && count > 1 && options->k == 0 && !options->each_k && !options->k_to &&
+	       !options->into && !options->pooled && !options->features_from;
+}
+
 kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                        const kdr_job_options *options, kdr_result **out)
 {
 	kdr_status st;
 	int64_t *more = NULL, all = 0;
+	kdr_data **raw = NULL; /* a fit changes its data */
 	kdr_result *result = NULL;
 	KDRI_NEED(ctx, out);
+	const bool repeats = may_repeat(ctx, tasks, count, options);
 	KDRI_TRY(KDRI_NEW0(ctx, &more, KDRI_MAX(count, 1)));
+	KDRI_TRY(KDRI_NEW0(ctx, &raw, KDRI_MAX(count, 1)));
+	for (int64_t t = 0; t < count && repeats; t++) {
+		KDRI_TRY(kdr_data_view(ctx, tasks[t], NULL, &raw[t]));
+		KDRI_TRY(kdri_data_own(ctx, raw[t]));
+	}
 	KDRI_TRY(cluster_once(ctx, tasks, count, options, more, &result));
 	for (int64_t t = 0; t < count; t++)
 		all += more[t];
-	if (all > 0 && options->k == 0 && !options->each_k && !options->k_to && !options->into)
-		KDRI_TRY(cluster_again(ctx, tasks, count, options, more, &result));
+	/* Tables with different numbers of clusters would share none: for them, the warning is enough. */
+	if (all > 0 && repeats && !kdri_result_field(result, 0, "estimated_ari"))
+		KDRI_TRY(cluster_again(ctx, raw, count, options, more, &result));
 	*out = result;
 	result = NULL;
 done:
+	for (int64_t t = 0; raw && t < count; t++)
+		kdr_data_free(raw[t]);
 	kdr_result_free(result);
-	kdri_free(ctx, more);
+	KDRI_FREE(ctx, more, raw);
 	return st;
 }

@@ -2,6 +2,7 @@
 import collections
 import csv
 import json
+import math
 import random
 import unittest
 
@@ -195,11 +196,31 @@ class OwnGroups(CliTest):
             self.assertEqual(self.said("-k", "auto", *more, "a.csv", "b.csv"),
                              ["a has 3 clusters, the others 2: a group that only a has is a cluster of its own"], more)
             self.assertEqual([len(set(t["labels"])) for t in self.result()["tasks"]], [3, 2])
+            self.assertIn("k = 2 ", self.result()["tasks"][1]["advice"][-1])
         self.run_kindred("predict", "-q", "--force", "--model", "m.h5", "--task", "a", "-o", "p.labels", "a.csv")
         self.assertEqual(len(set(self.read("p.labels").split())), 3)
         self.write("some.csv", "x\n" * 5 + "?\n" * 175 + "y\n" * 5 + "?\n" * 15)
         self.write("none.csv", "?\n" * 200)
         self.assertEqual(len(self.said("-k", 2, "--known", "some.csv,none.csv", "a.csv", "b.csv")), 1)
+
+    def test_that_gets_a_cluster_is_found_in_the_original_data(self):
+        """Skewed numbers, which the first fit transforms."""
+        for name in ("a.csv", "b.csv"):
+            head, *rows = self.read(name).split()
+            self.write(name, "\n".join([head, *(",".join(f"{math.expm1(float(v) + 8):.2f}" for v in row.split(",")) for row in rows)]) + "\n")
+        self.assertEqual(len(self.said("-k", "auto", "--scale", "standard", "--weight", "log1p", "a.csv", "b.csv")), 1)
+        found = self.result()
+        self.said("-k", "3,2", "--scale", "standard", "--weight", "log1p", "a.csv", "b.csv")
+        self.assertEqual([t["labels"] for t in self.result()["tasks"]], [t["labels"] for t in found["tasks"]])
+        self.assertEqual([t["clusters"] for t in self.result()["tasks"]], [t["clusters"] for t in found["tasks"]])
+
+    def test_in_a_table_leaves_the_common_clusters(self):
+        self.table("a.csv", (110, 78, 20), 1)
+        for name in ("a.csv", "b.csv"):
+            head, *rows = self.read(name).split()
+            self.write(name, "\n".join([head + ",kind", *(f"{row},{'xyz'[i % 3]}" for i, row in enumerate(rows))]) + "\n")
+        self.assertRegex(self.said("-k", "auto", "a.csv", "b.csv")[0], "samples of a form a group of their own .* use -k 4,3 ")
+        self.assertEqual([t["k"] for t in self.result()["tasks"]], [3, 3])
 
 
 if __name__ == "__main__":
