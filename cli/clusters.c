@@ -171,14 +171,15 @@ static long long size_at(const cli_run *run, int64_t task, int64_t z)
 	return kdri_json_integer(kdri_json_at(kdri_json_get(cli_about_task(run, task), "sizes"), z), 0);
 }
 
-/* The probability that cluster z of both tasks belongs together. Equal numbers do, unless the method says how likely. */
+/* The probability that the clusters with number z of both tasks belong together. They do, unless the method says how likely. */
 static double same_cluster(const cli_run *run, int64_t s, int64_t t, int64_t z)
 {
 	const kdr_result *r = run->result;
 	for (int64_t i = 0; i < kdr_result_correspondence_count(r) && !cli_has_classes(r); i++) {
 		const kdr_correspondence c = kdr_result_correspondence_at(r, i);
-		if (c.from == s && c.to == t && z < c.rows && c.quality)
-			return c.quality[z];
+		for (int64_t row = 0; c.from == s && c.to == t && c.quality && row < c.rows; row++)
+			if (kdr_result_number(r, s, row) == z)
+				return c.quality[row];
 	}
 	return 1;
 }
@@ -293,7 +294,8 @@ static void put_entry(FILE *out, const cli_run *run, const columns *c, const ent
 	l.used += fprintf(out, "  ");
 	l.indent = l.used;
 	if (e->match < 0.8)
-		l.used += fprintf(out, "(match %.0f %%) ", 100 * e->match);
+		l.used += fprintf(out, e->match < 0.5 ? "(doubtful match, %.0f %%) " : "(match %.0f %%) ",
+		                  100 * e->match);
 	if (title)
 		put_title(&l, title);
 	put_features(&l, cluster_at(run, largest, e->z));

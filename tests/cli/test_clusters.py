@@ -223,5 +223,23 @@ class OwnGroups(CliTest):
         self.assertEqual([t["k"] for t in self.result()["tasks"]], [3, 3])
 
 
+class Matches(CliTest):
+    def test_of_clusters_that_the_first_data_set_lacks_are_printed(self):
+        """b and c have a cluster with a number of its own, 3; c differs from b."""
+        draw = random.Random(0)
+        p, q, r = ([draw.gauss(0, 1.5) for _ in range(70)] for _ in range(3))
+        draw = random.Random(9)
+        far_r, far_p = ([v + 1.2 * draw.gauss(0, 1.5) for v in mean] for mean in (r, p))
+        for seed, (name, *means) in enumerate((("a.csv", p, q), ("b.csv", p, r), ("c.csv", far_p, far_r)), 1):
+            draw = random.Random(seed)
+            rows = ([f"{v + draw.gauss(0, 1):.4f}" for v in mean] for mean in (*means, [-v for v in means[0]]) for _ in range(60))
+            self.write(name, "\n".join(",".join(row) for row in ([f"g{j}" for j in range(70)], *rows)) + "\n")
+        out = self.run_kindred("cluster", "-k", 3, "-o", "out", "a.csv", "b.csv", "c.csv").stdout
+        pair = next(c for c in self.result()["correspondence"] if (c["from"], c["to"]) == ("b", "c"))
+        self.assertTrue(0.5 < pair["quality"][3] < 0.8, pair["quality"])
+        self.assertRegex(out, r"\n +3 +- +60 +60  \(match %.0f %%\)" % (100 * pair["quality"][3]))
+        self.assertRegex(out, r"\(doubtful match, \d\d %\)")
+
+
 if __name__ == "__main__":
     unittest.main()
