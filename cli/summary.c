@@ -207,13 +207,20 @@ static void print_effect(FILE *out, const cli_run *run, int64_t task)
 	fputc('\n', out);
 }
 
+/* "clustered separately, because ...", if the advice on a task says so. */
+static const char *reason_at(const cli_run *run, int64_t task)
+{
+	const char *said = kdr_result_advice(run->result, task, 0);
+	return said && strstr(said, "separately, because ") ? strstr(said, "clustered separately") : NULL;
+}
+
 static void print_table(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
 	const bool classes = cli_has_classes(r);
 	const int64_t ntasks = kdr_result_ntasks(r), count = labelled(r);
 	bool scored = false, confident = false, moved = false;
-	const char *compared = NULL;
+	const char *compared = NULL, *separate = NULL;
 	const int widest = name_width(r, 8);
 	for (int64_t i = 0; i < ntasks; i++) {
 		if (!compared)
@@ -243,8 +250,11 @@ static void print_table(FILE *out, const cli_run *run)
 			        cli_number_at(s, "nmi"), cli_number_at(s, "ari"));
 		else if (scored)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
+		separate = separate ? separate : reason_at(run, i);
 		print_effect(out, run, i);
 	}
+	if (separate)
+		fprintf(out, "%s\n", separate);
 	if (compared)
 		fprintf(out, "texts are compared by %s\n", compared);
 	if (confident)
