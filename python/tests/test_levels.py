@@ -21,9 +21,9 @@ class Levels(PartsTest):
         self.assertEqual(kindred.evaluate(a, b)["ari"], 1)
 
     def test_evidence_for_an_estimated_number_is_shown(self):
-        self.assertRegex(repr(kindred.cluster(self.x)), r"\n  k = \d.*right in \d of \d similar cases")
+        self.assertRegex(repr(kindred.cluster(self.x)), r"\n  k = \d.*right for \d\d % of the test data sets")
         self.assertRegex(repr(kindred.cluster({"a": self.x, "b": self.z}, options={"same_k": False})), r"(?s)\n  a: k = .*\n  b: k = ")
-        self.assertNotIn("similar cases", repr(kindred.cluster(self.x, 5)))
+        self.assertNotIn("test data sets", repr(kindred.cluster(self.x, 5)))
 
     def test_ranges(self):
         for k in (range(2, 6), "2-5"):

@@ -91,7 +91,7 @@ class Auto(CliTest):
         r = self.result()
         self.assertEqual([t["k"] for t in r["tasks"]], [3, 3])
         self.assertIn("k = 3: ", r["method_fields"]["k_evidence"])
-        self.assertIn("similar cases", done.stdout)
+        self.assertIn("of the test data sets (repeated clusterings agree by", done.stdout)
         for name in ("eigengap.a", "k_agreement.b", "agreement.b", "confidence.a", "moved.b"):
             with open(self.path(f"arr/{name}.npy"), "rb") as f:
                 self.assertEqual(f.read(6), b"\x93NUMPY")
@@ -152,9 +152,9 @@ class Auto(CliTest):
 
     def test_relate_gives_advice(self):
         done = self.run_kindred("relate", "a.mtx", "b.mtx")
-        self.assertIn("a: is near b", done.stdout)
+        self.assertIn("a: the most similar data set is b", done.stdout)
         r = json.loads(self.run_kindred("relate", "--json", "a.mtx", "b.mtx").stdout)
-        self.assertIn("near", r["tasks"][1]["advice"])
+        self.assertIn("the most similar data set is a", r["tasks"][1]["advice"])
         self.assertGreater(r["pairs"][0]["nearness"], 0.5)
 
     def test_bad_input(self):

@@ -116,7 +116,20 @@ class Mixed(CliTest):
 
     def test_k_is_found(self):
         done = self.run_kindred("cluster", "-k", "auto", "-o", "out", *self.files)
-        self.assertRegex(done.stdout, r"k = 3: [a-z ]+, right in . of . similar cases \(prediction strength")
+        self.assertRegex(done.stdout, r"k = 3: [a-z ]+, right for \d\d % of the test data sets \(repeated clusterings agree by")
+
+    def test_columns_that_say_nothing_about_each_other_are_noise(self):
+        """Generated tables, and the same with every column in another order."""
+        for seed, k in ((1, 3), (5, 4)):
+            self.run_kindred("generate", "--design", "tables", "--tasks", 1, "-k", k, "-n", 200, "--seed", seed, "-q", "-o", "in", "--force")
+            head, *rows = [line.split(",") for line in self.read("in/task1.csv").split("\n")[:-1]]
+            columns, draw = [list(c) for c in zip(*rows)], random.Random(seed)
+            for column in columns:
+                draw.shuffle(column)
+            self.write("noise.csv", "\n".join(",".join(row) for row in (head, *zip(*columns))) + "\n")
+            for name, noise in (("in/task1.csv", False), ("noise.csv", True)):
+                self.run_kindred("cluster", "-q", "-k", k, "-o", "out", "--force", name)
+                self.assertEqual(any("no clearer than those of random data" in w for w in self.result()["warnings"]), noise, (seed, name))
 
     def test_the_mixture_is_a_method(self):
         for more in ([], ["--pooled"], ["--set", "covariance=own"]):

@@ -152,7 +152,7 @@ test_that("the summary has the order of the program: attention, data sets, clust
   lines <- capture.output(print(summary(fit)))
   at <- function(start) which(startsWith(lines, start))
   expect_length(at("k = "), 1)
-  expect_length(grep("right in", lines), 1)
+  expect_length(grep("right for", lines), 1)
   expect_false(is.unsorted(c(at("warning: "), at("k = "), at("Clustering by"), at("data set  "), at("cluster  "), at("Features that"), at("Preprocessing")), strictly = TRUE))
   expect_length(at("warning: "), length(fit$warnings))
   expect_gt(length(fit$warnings), 0)
@@ -167,7 +167,7 @@ test_that("an estimated, suggested or chosen number of clusters is shown, with i
   fit <- kd_cluster(two())
   for (shown in list(fit, summary(fit))) {
     expect_output(print(shown), "Number of clusters: 3 (estimated; kd_cut() also has 2, 4)", fixed = TRUE)
-    expect_output(print(shown), "k = 3: supported, right in")
+    expect_output(print(shown), "k = 3: only a suggestion, right for")
   }
   expect_match(kd_cluster(two(), options = list(same_k = FALSE), map = FALSE)$k_evidence, "^[ab]: k = 3\\b")
   expect_output(print(kd_cluster(two(), k = 2:4, map = FALSE)), "Number of clusters: 3 (suggested; kd_cut() also has 2, 4)", fixed = TRUE)

@@ -54,9 +54,8 @@ typedef struct kdri_k_words {
 	int64_t k, found;  /* the number; that of the evidence without known classes */
 	int64_t low, high; /* numbers with nearly the same evidence */
 	int64_t classes;   /* known ones */
-	bool sure;         /* found is supported */
-	const char *rate;  /* how often it is right in such cases */
-	const char *measure;
+	int right;         /* percentage of test data sets for which it was right: docs/notes/statements.md */
+	double agreement;  /* of repeated clusterings, 1 = fully */
 } kdri_k_words;
 kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_words *words);
 
@@ -103,7 +102,7 @@ typedef struct kdri_tables {
 	double *confidence; /* n */
 	double *estimate;   /* tables: estimated ARI of the answer */
 	double *agreement;  /* tables: mean ARI of the members with the answer */
-	bool *clear;        /* tables: BIC(k) < BIC(1) */
+	double *beyond;     /* tables: kdri_tables_beyond_shuffled */
 } kdri_tables;
 
 /* The rows from which starts and draws are taken. */
@@ -127,6 +126,8 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t);
 
 /* --- tables_k.c --- */
 kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t);
+/* How much better k clusters describe table s than its shuffled columns, in standard deviations of the latter: (E5) of tables_k.c. NaN: no time. */
+kdr_status kdri_tables_beyond_shuffled(kdr_context *ctx, const kdri_tables *t, int64_t s, double *out);
 
 /* --- tables_members.c --- */
 kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t);

@@ -8,6 +8,8 @@
  *         together; the mean of the four values [TW05]
  *   (E3)  k = the largest one up to B with PS >= 0.55 and no more than 0.3 below the largest PS up to B; else 2
  *   (E4)  supported, for several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
+ *   (E5)  beyond shuffled columns: the log-likelihood of a mixture of k clusters, less its mean over tables whose columns are shuffled, each for
+ *         itself, in standard deviations over these. Shuffled columns are as they were, but say nothing about each other
  *
  * For a range of numbers of clusters, mixtures are fitted for the largest one only, with half of the starts. Those of smaller numbers start
  * from its clusters, joined by Ward's method, and run for a few iterations.
@@ -21,7 +23,15 @@
 
 #include <stdio.h>
 
-enum { MOST_ROWS = 2000, FEW_ROWS = 1000, HALVINGS = 2, PATIENCE = 4, BEYOND = 2, FEW_ITERATIONS = 10 };
+enum {
+	MOST_ROWS = 2000,
+	FEW_ROWS = 1000,
+	HALVINGS = 2,
+	SHUFFLES = 5,
+	PATIENCE = 4,
+	BEYOND = 2,
+	FEW_ITERATIONS = 10
+};
 static const double enough = 0.55, sure_strength = 0.8, sure_lead = 0.3;
 
 typedef struct evidence {
@@ -298,17 +308,13 @@ static void evidence_free(kdr_context *ctx, evidence *e)
 /* Reports the evidence for table s, or for all (-1). */
 static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s, const evidence *e)
 {
-	char measure[64];
 	double *to = NULL;
-	kdri_snprintf(measure, sizeof measure, "prediction strength %.2f; 1 = perfectly reproducible",
-	              e->strength[e->k - 2]);
 	KDRI_DO(kdri_k_evidence(ctx, t->result, s,
 	                        &(kdri_k_words){ .k = t->k[s < 0 ? 0 : s],
 	                                         .found = e->k,
 	                                         .classes = t->problem->classes,
-	                                         .sure = e->sure,
-	                                         .rate = e->sure ? "4 of 5" : "1 of 4",
-	                                         .measure = measure }));
+	                                         .right = e->sure ? 89 : 30,
+	                                         .agreement = e->strength[e->k - 2] }));
 	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
 	for (int64_t i = s < 0 ? 0 : s; i < (s < 0 ? t->all.tables : s + 1); i++) {
 		KDRI_DO(kdri_result_array(ctx, t->result, "bic", i, KDR_FLOAT64, 1,
@@ -339,6 +345,70 @@ static kdr_status find_one(kdr_context *ctx, kdri_tables *t, int64_t s, int64_t 
 	kdri_rejoin(ctx);
 	KDRI_TRY(kdri_agree(ctx, st));
 	*k = out->k > 0 ? out->k : 1;
+done:
+	kdri_mixed_free(ctx, &some);
+	return st;
+}
+
+/* --- shuffled columns --------------------------------------------------------------------------------------------------------- */
+
+static void shuffle_columns(kdri_rng *rng, kdri_mixed *m)
+{
+	for (int64_t j = 0; j < m->numbers + m->categories; j++)
+		for (int64_t i = m->n - 1; i > 0; i--) {
+			const int64_t other = kdri_rng_below(rng, i + 1);
+			if (j < m->numbers) {
+				double *x = m->x + j;
+				const double value = x[i * m->numbers];
+				x[i * m->numbers] = x[other * m->numbers];
+				x[other * m->numbers] = value;
+			} else {
+				int32_t *code = m->code + j - m->numbers;
+				const int32_t level = code[i * m->categories];
+				code[i * m->categories] = code[other * m->categories];
+				code[other * m->categories] = level;
+			}
+		}
+}
+
+/* (E5) of rows that are changed. */
+static kdr_status compare_shuffled(kdr_context *ctx, kdri_mixed *m, int64_t k, double *out)
+{
+	kdr_status st;
+	kdri_mixture fitted = { 0 };
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "tables.shuffled", 0);
+	double loglik[SHUFFLES + 1], mean = 0, square = 0;
+	int64_t *labels = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
+	for (int r = 0; r <= SHUFFLES; r++) {
+		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
+			goto done;
+		if (r > 0)
+			shuffle_columns(&rng, m);
+		KDRI_TRY(kdri_mixture_of(ctx, m, -1, k, true, &fitted, labels));
+		loglik[r] = fitted.loglik;
+		mean += r > 0 ? fitted.loglik / SHUFFLES : 0;
+		kdri_mixture_free(ctx, &fitted);
+	}
+	for (int r = 1; r <= SHUFFLES; r++)
+		square += (loglik[r] - mean) * (loglik[r] - mean);
+	*out = square > 0 ? (loglik[0] - mean) / sqrt(square / (SHUFFLES - 1)) : 0;
+done:
+	kdri_free(ctx, labels);
+	return st;
+}
+
+kdr_status kdri_tables_beyond_shuffled(kdr_context *ctx, const kdri_tables *t, int64_t s, double *out)
+{
+	kdr_status st;
+	kdri_mixed some = { 0 };
+	*out = NAN;
+	kdri_apart(ctx);
+	st = kdri_mixed_sample(ctx, kdri_tables_some(t), s, FEW_ROWS, &some);
+	if (st == KDR_OK && some.n >= t->k[s])
+		st = compare_shuffled(ctx, &some, t->k[s], out);
+	kdri_rejoin(ctx);
+	KDRI_TRY(kdri_agree(ctx, st));
 done:
 	kdri_mixed_free(ctx, &some);
 	return st;
