@@ -155,22 +155,14 @@ done:
 	return st;
 }
 
-/* Nearness below which samples have hardly any near samples in other tasks. */
-static const double far_away = 0.35;
-
 void kdri_nearness_advice(const char *name, const char *nearest, double nearness, char *out, size_t room)
 {
 	if (!nearest)
 		snprintf(out, room, "%s: there is no other data set to compare with", name);
-	else if (nearness < far_away)
-		kdri_snprintf(
-		        out, room,
-		        "%s: has little in common with the others (nearest: %s, similarity %.2f; 1 = as similar as to itself)",
-		        name, nearest, nearness);
 	else
 		kdri_snprintf(
 		        out, room,
-		        "%s: is near %s (similarity %.2f; 1 = as similar as to itself); to check whether they help each other, cluster with and without --no-transfer",
+		        "%s: the most similar data set is %s (similarity %.2f; 1 = as similar as to itself); to check whether they help each other, cluster with and without --no-transfer",
 		        name, nearest, nearness);
 }
 

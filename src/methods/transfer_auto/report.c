@@ -600,8 +600,8 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 			kdri_snprintf(
 			        cause, sizeof cause,
 			        v->confused[k] >= 0
-			                ? "the class is probably confused with '%.60s', as in 5 of 6 similar cases"
-			                : "the class is probably confused with another, as in 5 of 6 similar cases",
+			                ? "the class is probably confused with '%.60s', as in 5 of 6 tests"
+			                : "the class is probably confused with another, as in 5 of 6 tests",
 			        v->confused[k] >= 0
 			                ? class_name(problem, v->confused[k], room[1], sizeof room[1])
 			                : "");
@@ -621,10 +621,10 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 	int64_t svm = differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n),
 	        logreg = differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n);
 	report_add(&t, "%s: %s", name,
-	           sure >= good && v->nfresh == 0
-	                   ? "trustworthy: about 8 of 10 labels are right in similar cases"
-	           : sure >= fair ? "trust with care: about 7 of 10 labels are right in similar cases"
-	                          : "check before use: about half of the labels are right in similar cases");
+	           sure < fair ? "check before use: at this confidence, 52 % of labels were right in tests"
+	           : v->nfresh > 0 ? "trust with care: there may be samples of a class that the source lacks"
+	           : sure < good   ? "trust with care: at this confidence, 69 % of labels were right in tests"
+	                           : "trustworthy: at this confidence, 88 % of labels were right in tests");
 	report_add(&t, "\nmean confidence: %.2f (estimated fraction of right labels)", sure);
 	report_add(&t, "\nagreement: on average, each method agrees with %.0f %% of the labels",
 	           100 * mean_agreement(v));
@@ -749,7 +749,5 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 	if (only >= 0)
 		report_add(&t, "; only this source has class '%.60s'",
 		           class_name(problem, only, number, sizeof number));
-	else if (fabs(less - with) > 0.01)
-		report_add(&t, less > with ? "; it does not seem to help" : "; it seems to help");
 	return put_source(ctx, result, s, source, first ? NULL : name, t.s);
 }
