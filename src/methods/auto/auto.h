@@ -126,7 +126,7 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t);
 
 /* --- tables_k.c --- */
 kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t);
-/* How much better k clusters describe table s than its shuffled columns, in standard deviations of the latter: (E5) of tables_k.c. NaN: no time. */
+/* How much better k clusters describe table s than its shuffled columns, in standard deviations of the latter: (E5) of tables_k.c. NaN: no time, or few rows. */
 kdr_status kdri_tables_beyond_shuffled(kdr_context *ctx, const kdri_tables *t, int64_t s, double *out);
 
 /* --- tables_members.c --- */

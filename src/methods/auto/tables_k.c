@@ -9,7 +9,7 @@
  *   (E3)  k = the largest one up to B with PS >= 0.55 and no more than 0.3 below the largest PS up to B; else 2
  *   (E4)  supported, for several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
  *   (E5)  beyond shuffled columns: the log-likelihood of a mixture of k clusters, less its mean over tables whose columns are shuffled, each for
- *         itself, in standard deviations over these. Shuffled columns are as they were, but say nothing about each other
+ *         itself, in standard deviations over these, for 50 rows or more. Shuffled columns are as they were, but say nothing about each other
  *
  * For a range of numbers of clusters, mixtures are fitted for the largest one only, with half of the starts. Those of smaller numbers start
  * from its clusters, joined by Ward's method, and run for a few iterations.
@@ -26,6 +26,7 @@
 enum {
 	MOST_ROWS = 2000,
 	FEW_ROWS = 1000,
+	LEAST_ROWS = 50,
 	HALVINGS = 2,
 	SHUFFLES = 5,
 	PATIENCE = 4,
@@ -405,7 +406,7 @@ kdr_status kdri_tables_beyond_shuffled(kdr_context *ctx, const kdri_tables *t, i
 	*out = NAN;
 	kdri_apart(ctx);
 	st = kdri_mixed_sample(ctx, kdri_tables_some(t), s, FEW_ROWS, &some);
-	if (st == KDR_OK && some.n >= t->k[s])
+	if (st == KDR_OK && some.n >= KDRI_MAX(LEAST_ROWS, t->k[s]))
 		st = compare_shuffled(ctx, &some, t->k[s], out);
 	kdri_rejoin(ctx);
 	KDRI_TRY(kdri_agree(ctx, st));
