@@ -12,12 +12,14 @@ new       `transfer` with and without one class of the source: how often "may be
 own       `cluster` with one class removed from all data sets but one, where it has at most a tenth of the samples, and one cluster less than classes:
           how often "form a group of their own" is said, and whether it is this class; and with all classes, where it is never right. The constants of
           (E4) in src/jobs/own_groups.c were chosen on the collections of OWN_CHOSEN
-fit       computes the constants of src/engine/ensemble/probability_right.c from these results; runs nothing
+fit       computes the constants of src/engine/ensemble/probability_right.c from these results, and how often matches are right that get each probability
+          with the constants of the other sources; runs nothing
 
 A case writes bench/results/statements-CASE.csv, one run after the other, on at most --size samples per data set (400) and for --seeds draws (2).
 A later call continues. bench/docs.py writes the tables of docs/notes/statements.md from these files. Known classes are used only for scores."""
 
 import itertools
+import pathlib
 import re
 import sys
 import tempfile
@@ -27,9 +29,10 @@ import common
 import numpy as np
 import together
 import transfer
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import linear_sum_assignment, linprog
 
 BINS = 20
+F = [float(v) for v in re.findall(r"F\d = (-?[\d.]+)", (common.ROOT / "src/engine/ensemble/probability_right.c").read_text())]
 
 
 def right_samples(labels, truth):
@@ -70,39 +73,103 @@ def drawn(title, size, seed, folder):
 # --- clusters ------------------------------------------------------------------------------------------------------------
 
 
+def majorities(result, tasks):
+    """Of each data set, the majority class of each number of a cluster; None: it has no such cluster."""
+    out = {}
+    for t, task in zip(result["tasks"], tasks):
+        names, number = np.unique(auto.lines(task[2]), return_inverse=True)
+        counts = np.zeros((max(t["labels"]) + 1, len(names)))
+        np.add.at(counts, (t["labels"], number), 1)
+        out[t["name"]] = [names[row.argmax()] if row.sum() else None for row in counts]
+    return out
+
+
 def matches(result, tasks, noise):
     """quality:right for each match of clusters of two data sets that share a class; right: both have the same majority class, and the data are no
     noise. Of a cluster without a counterpart, none:right; right: no cluster of the other has its majority class, or they are noise."""
-    majority, out = {}, []
-    for t, task in zip(result["tasks"], tasks):
-        names, number = np.unique(auto.lines(task[2]), return_inverse=True)
-        counts = np.zeros((t["k"], len(names)))
-        np.add.at(counts, (t["labels"], number), 1)
-        majority[t["name"]] = names[counts.argmax(1)]
+    majority, out = majorities(result, tasks), []
     for entry in result.get("correspondence", []):
         a, b = majority[entry["from"]], majority[entry["to"]]
         for z, row in enumerate(entry["matrix"]):
-            if max(row) > 0 and set(a) & set(b):
+            if z >= len(a) or a[z] is None or not set(a) & set(b) - {None}:
+                continue
+            if max(row) > 0:
                 out.append("%.3f:%d" % (entry["quality"][z], a[z] == b[row.index(max(row))] and not noise))
-            elif set(a) & set(b):
+            else:
                 out.append("none:%d" % (noise or a[z] not in b))
     return " ".join(out)
 
 
+def transported(cost, a, b):
+    """(E3) of auto_report.c; the best counterpart of each row."""
+    if cost.shape[0] == cost.shape[1]:
+        return linear_sum_assignment(cost)[1]
+    rows = np.kron(np.eye(len(a)), np.ones(len(b)))
+    columns = np.kron(np.ones(len(a)), np.eye(len(b)))
+    flow = linprog(cost.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.r_[a / a.sum(), b / b.sum()]).x
+    return flow.reshape(cost.shape).argmax(1)
+
+
+def terms(result, tasks, noise, arrays):
+    """What (E2) and (E3) of probability_right.c use for each match, suppressed or not: cosine:clusters:few columns:right, or, of tables,
+    cosine:lower estimate:right. Matches of clusters that were carried over are left out."""
+    majority, out = majorities(result, tasks), []
+    if result["data"] == "a table":
+        for entry in result.get("correspondence", []):
+            a, b = majority[entry["from"]], majority[entry["to"]]
+            least = min(field(result, "estimated_ari", entry[end]) for end in ("from", "to"))
+            for z, row in enumerate(entry["matrix"]):
+                if z < len(a) and a[z] is not None and max(row) > 0 and set(a) & set(b) - {None}:
+                    right = a[z] == b[row.index(max(row))] and not noise
+                    out.append("%.4f:%.4f:%d" % ((logit(entry["quality"][z], 1e-9) - F[0] - F[2] * least) / F[1], least, right))
+        return " ".join(out)
+    of = {t["name"]: t for t in result["tasks"]}
+    carried = {t["name"] for t in result["tasks"] if (t.get("sharing") or {}).get("from")}
+    centres = {name: np.load(arrays / f"centroids.{name}.npy") for name in of if (arrays / f"centroids.{name}.npy").exists()}
+    order = list(of)
+    chances = {name: np.load(arrays / f"match_quality.{name}.npy") for name in centres if (arrays / f"match_quality.{name}.npy").exists()}
+
+    def numbers(name):
+        """The number of each row of the arrays: that with the same chances of a match."""
+        said = {e["to"]: e["quality"] for e in result["correspondence"] if e["from"] == name}
+        rows = [[chances[name][order.index(to)][z] for to in said] for z in range(of[name]["k"])]
+        by = {n: [said[to][n] for to in said] for n in set(of[name]["labels"])}
+        return [min(by, key=lambda n: np.abs(np.subtract(by[n], row)).sum()) for row in rows]
+
+    for entry in result.get("correspondence", []):
+        names = entry["from"], entry["to"]
+        a, b = (majority[n] for n in names)
+        if carried & set(names) or not all(n in chances for n in names) or not set(a) & set(b) - {None}:
+            continue
+        number = [numbers(n) for n in names]
+        sizes = [np.bincount(of[n]["labels"], minlength=len(majority[n]))[own].astype(float) for n, own in zip(names, number)]
+        u = []
+        for n, size in zip(names, sizes):
+            away = centres[n] - size @ centres[n] / size.sum()
+            u.append(away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300))
+        cosine = u[0] @ u[1].T
+        for z, best in enumerate(transported(1 - cosine, *sizes)):
+            right = a[number[0][z]] == b[number[1][best]] and not noise
+            out.append("%.4f:%d:%d:%d" % (cosine[z, best], len(u[0]), centres[names[0]].shape[1] < 200, right))
+    return " ".join(out)
+
+
 def clusters(args):
-    head = ["set", "size", "seed", "task", "data", "samples", "classes", "nmi", "accuracy", "agreement", "said_noise", "matches", "agreement_bins"]
+    head = ["set", "size", "seed", "task", "data", "samples", "classes", "nmi", "accuracy", "agreement", "said_noise", "matches", "terms", "agreement_bins"]
 
     def make(key):
         title, size, seed = key
         with tempfile.TemporaryDirectory() as folder:
             tasks, noise = drawn(title, size, seed, folder), title.startswith(NOISE)
-            r = auto.cluster(args, tasks, ",".join(str(auto.classes(t)) for t in tasks), seed)
+            arrays = pathlib.Path(folder, "arrays")
+            r = auto.cluster(args, tasks, ",".join(str(auto.classes(t)) for t in tasks), seed, "--arrays", arrays)
             said = {w.split(":")[0] for w in r.get("warnings", []) if "no clearer than" in w}
             for i, (given, task) in enumerate(zip(tasks, r["tasks"])):
                 right = right_samples(np.array(task["labels"]), auto.lines(given[2]))
                 sure = np.array(task.get("agreement", task["confidence"]))  # tables: their confidence needs no map
                 yield [given[0], r.get("data", ""), task["n"], auto.classes(given), "%.4f" % task["metrics"]["nmi"], "%.4f" % right.mean(),
-                       "%.4f" % sure.mean(), int(given[0] in said), matches(r, tasks, noise) if i == 0 else "", transfer.bins(sure, right, BINS)]
+                       "%.4f" % sure.mean(), int(given[0] in said), matches(r, tasks, noise) if i == 0 else "",
+                       terms(r, tasks, noise, arrays) if i == 0 else "", transfer.bins(sure, right, BINS)]
 
     return common.fill(args, "statements-clusters", head, cluster_keys(args, noise=True), make)
 
@@ -111,9 +178,9 @@ def clusters(args):
 
 
 def number(args):
-    def evidence(text):
-        """What the tables count of "k = 3 (3 to 7): a suggestion, right in 1 of 8 such cases ..."."""
-        return next((word for word in ("supported", "a suggestion") if word in text), "")
+    def evidence(r, task):
+        """What the tables count; nothing: k was not found."""
+        return ("supported" if field(r, "k_sure", task) else "a suggestion") if field(r, "k_evidence", task, "") else ""
 
     def make(key):
         title, size, seed = key
@@ -121,7 +188,7 @@ def number(args):
             tasks, found = drawn(title, size, seed, folder), []
             for k in ("auto", ",".join(["auto"] * len(tasks))):
                 r = auto.cluster(args, tasks, k, seed)
-                found.append([(t["k"], evidence(field(r, "k_evidence", t["name"], ""))) for t in r["tasks"]])
+                found.append([(t["k"], evidence(r, t["name"])) for t in r["tasks"]])
             return [[t[0], r.get("data", ""), auto.classes(t), *found[0][i], *found[1][i]] for i, t in enumerate(tasks)]
 
     return common.fill(args, "statements-k", ["set", "size", "seed", "task", "data", "classes", "for_all", "evidence", "for_each", "each_evidence"],
@@ -315,8 +382,8 @@ def own_groups():
 # --- what the results say --------------------------------------------------------------------------------------------------
 
 
-def logit(p):
-    p = np.clip(p, 0.01, 0.99)
+def logit(p, least=0.01):
+    p = np.clip(p, least, 1 - least)
     return np.log(p / (1 - p))
 
 
@@ -409,28 +476,86 @@ def frequencies():
         if none:
             yield f"{name}no counterpart", len(none), sum(none), "no cluster with its majority class"
     ks = common.read_csv(common.RESULTS / "statements-k.csv")
-    for name, table in (("", False), ("tables: ", True)):
+    for name, chosen in (("tables: ", None), ("tables, real ones only: ", None), ("", False), ("collections used to choose the rule: ", True)):
         for word in ("supported", "a suggestion"):
-            own = [(int(r[k]), int(r["classes"])) for r in ks for k, e in (("for_all", "evidence"), ("for_each", "each_evidence"))
-                   if (r["data"] == "a table") == table and word in r[e]]
-            yield f"{name}k is {word}", len(own), sum(k == c for k, c in own), "the number of classes"
-    few = [one.split(":") for r in load_transfers() for one in r["row"]["few"].split()]
+            rows = [r for r in ks if ((r["data"] == "a table") == (chosen is None) and (chosen is None or (r["set"] not in NEW) == chosen)
+                                      and ("real" not in name or r["set"].startswith("tables/")))]
+            own = [(int(r[k]), int(r["classes"])) for r in rows for k, e in (("for_all", "evidence"), ("for_each", "each_evidence")) if word in r[e]]
+            if own:
+                said = "k, repeated clusterings agree" if word == "supported" else "k, other suggestions"
+                yield name + said, len(own), sum(k == c for k, c in own), "the number of classes"
+    few = [one.split(":") for r in load_transfers() if r["row"]["collection"] in NEW or r["data"] == "tables" for one in r["row"]["few"].split()]
     yield "few predictions of class X: probably confused", len(few), sum(float(recall) < 0.5 for _, recall in few), "less than half of class X is found"
     yield "few predictions of class X: rare in the target", len(few), sum(own == "1" for own, _ in few), "its proportion is less than half of that in the source"
 
 
+REAL = {folder.split("/")[1] for folder in auto.folders("tables")}
+MADE = {folder.split("/")[1] for folder in auto.folders("tables_made")}
+
+
 def verdicts():
-    """(mean confidence, on which the verdict depends, kind of data, pairs, mean accuracy)"""
+    """(statement, kind of data, data sets, mean accuracy)"""
     runs = load_transfers()
     sure = dict(zip(map(id, runs), raw(runs)))
+    kinds = [("real tables", lambda r: r["source"] in REAL), ("generated tables", lambda r: r["source"] in MADE),
+             ("other data, not used to choose the limits", lambda r: r["source"] in NEW),
+             ("other data, used to choose the limits", lambda r: r["source"] not in {*REAL, *MADE, *NEW})]
+    kinds.append(("all that were not used to choose the limits", lambda r: r["source"] in {*REAL, *MADE, *NEW}))
     for name, low, high in (("trustworthy", 0.8, 2), ("trust with care", 0.65, 0.8), ("check before use", -1, 0.65)):
-        for kind in ("tables", "other data"):
-            own = [r["right"] for r in runs if r["data"] == kind and low <= sure[id(r)] < high]
+        for kind, of in kinds:
+            own = [r["right"] for r in runs if of(r) and low <= sure[id(r)] < high]
             yield name, kind, len(own), np.mean(own) if own else np.nan
+    for name, low, high in (("class proportions differ by more than 15 %: less reliable", 0.15, 2), ("class proportions differ by less", -1, 0.15)):
+        own = [r["right"] for r in runs if low < float(r["row"]["moved"]) <= high]
+        yield name, "all", len(own), np.mean(own)
+    found = [r for r in load_clusters()]
+    for name, low, high in (("clusters: the methods disagree", 0, 0.75), ("clusters: the methods agree", 0.75, 2)):
+        own = [r["right"] for r in found if r["data"] != "a table" and low <= float(r["row"]["agreement"]) < high]
+        yield name, "other data", len(own), np.mean(own)
+
+
+def load_matches(table):
+    """(source, x of (E2) or (E3), right, weight) of the matches of each run, suppressed ones included; runs weigh the same, noise a third."""
+    out = []
+    for r in common.read_csv(common.RESULTS / "statements-clusters.csv"):
+        values = np.array([[float(v) for v in one.split(":")] for one in r["terms"].split()])
+        if (r["data"] == "a table") != table or not len(values):
+            continue
+        x = values[:, :2] if table else np.column_stack([values[:, 0], np.log(values[:, 1]), values[:, 2]])
+        noise = r["set"].startswith(NOISE)
+        out.append((source_of(r["set"].removeprefix(NOISE)), np.column_stack([np.ones(len(x)), x]), values[:, -1],
+                    np.full(len(x), (1 / 3 if noise else 1) / len(x))))
+    return out
+
+
+def match_constants(runs):
+    x, right, weight = (np.concatenate([r[i] for r in runs]) for i in (1, 2, 3))
+    return regression(x, weight, weight * right)
+
+
+RANGES = (0, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9, 1.01)
+
+
+def matches_left_out():
+    """(kind of data, range, matches, right, each run weighing the same) with constants fitted without the source."""
+    for kind, table in (("other data", False), ("tables", True)):
+        runs = load_matches(table)
+        known = {s: match_constants([r for r in runs if r[0] != s]) for s in {r[0] for r in runs}}
+        for low, high in itertools.pairwise(RANGES):
+            count, weight, hits = 0, 0, 0
+            for source, x, right, w in runs:
+                p = logistic(x @ known[source])
+                here = (low <= p) & (p < high)
+                count, weight, hits = count + here.sum(), weight + w[here].sum(), hits + (w * right)[here].sum()
+            yield kind, f"{100 * low:.0f} to {min(100 * high, 100):.0f} %", int(count), hits / weight if weight else np.nan
 
 
 def fit(args):
     print("B0 B1 B2 B3", *("%.2f" % v for v in fitted([r for r in load_clusters() if r["data"] != "a table"])))
+    print("C0 C1 C2 C3", *("%.2f" % v for v in match_constants(load_matches(False))))
+    print("F0 F1 F2", *("%.2f" % v for v in match_constants(load_matches(True))))
+    for row in matches_left_out():
+        print(*row[:3], "%.2f" % row[3])
 
 
 CASES = {"clusters": clusters, "k": number, "transfer": transfers, "new": new, "own": own, "fit": fit}

@@ -13,7 +13,7 @@
  *
  * Members that agree can be wrong together: on average their agreement is 0.15 higher than the proportion of samples
  * that are right. All constants are fitted by maximum likelihood to the collections of docs/notes/statements.md, each
- * run weighing the same: B by bench/statements.py fit, C and F to runs in which no match was suppressed. Their cases include
+ * run weighing the same: B by bench/statements.py fit, which also prints what C and F would be now. Their cases include
  * shuffled columns, whose matches all count as wrong, with a third of the weight. The page reports how often they are right. (E1) and (E2) are not used
  * for tables. The vote's own confidence in classes is right as often as it says (docs/notes/statements.md). */
 #include "engine/ensemble/probability_right.h"

@@ -581,7 +581,7 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, con
 	                                         .low = g->low,
 	                                         .high = g->high,
 	                                         .classes = j->problem->classes,
-	                                         .right = g->sure ? 32 : 19,
+	                                         .right = g->sure ? 32 : 17,
 	                                         .agreement = g->agreement }));
 	KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 	if (g->next > 0)
