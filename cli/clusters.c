@@ -333,8 +333,7 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 		fputs("match: probability that all data sets have the same group; printed if below 80 %\n",
 		      out);
 	if (several)
-		fputs("features: in the data set with most of the cluster, inside it (others: outside)\n",
-		      out);
+		fputs("features: inside the cluster (others: outside), in its largest data set\n", out);
 }
 
 void cli_clusters(FILE *out, const cli_run *run)

@@ -252,7 +252,7 @@ print.summary.kindred <- function(x, ...) {
     print(x$quality, row.names = FALSE, digits = 3)
   }
   if (!is.null(x$mixing)) {
-    cat("\nMixing of the data sets (0 = not mixed, 1 = fully mixed):\n")
+    cat("\nHow well the prepared data sets mix (0 to 1, higher is better mixed; the clusters change only batch_asw):\n")
     print(round(unlist(x$mixing), 3))
   }
   for (name in names(x$advice)) if (length(x$advice[[name]])) cat("\n", paste0(x$advice[[name]], "\n"), sep = "")
