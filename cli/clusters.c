@@ -1,6 +1,6 @@
 /* Prints what sets each cluster apart, which clusters match, and how they split. SPDX-License-Identifier: BSD-3-Clause
  *
- * The summary has one entry per cluster: its size in each data set and the features that say most about it. Clusters of several
+ * The summary has one entry per cluster: its size in each data set and the features that say most about it; of many clusters, only titles. Clusters of several
  * data sets share an entry if they have the same number and are each other's counterparts.
  *
  * With -v, one line per cluster and data set. If the data are in the user's units: the means and shares that describe it, each with its difference
@@ -129,7 +129,7 @@ void cli_profiles(FILE *out, const cli_run *run)
 
 /* --- the summary's table ------------------------------------------------------------------------------ */
 
-enum { WIDTH = 80, MOST_SIZES = 36, NAMED = 20, FEW_FEATURES = 3 };
+enum { WIDTH = 80, MOST_SIZES = 36, NAMED = 20, FEW_FEATURES = 3, FEW_ENTRIES = 8 };
 
 /* The line that is being printed. */
 typedef struct line {
@@ -222,8 +222,8 @@ static void put_features(line *l, const kdri_json_value *cluster)
 		put_part(l, "", "no feature differs much from the other samples");
 }
 
-/* The phrases of a title that fit on the line; features get the next one. */
-static void put_title(line *l, const char *title)
+/* The phrases of a title that fit on the line; unless it is alone, features get the next one. */
+static void put_title(line *l, const char *title, bool alone)
 {
 	for (const char *p = title; *p;) {
 		const size_t n = strcspn(p, ","), separator = p > title ? 2 : 0;
@@ -232,6 +232,8 @@ static void put_title(line *l, const char *title)
 		l->used += fprintf(l->out, "%s%.*s", p > title ? ", " : "", (int)n, p);
 		p += n + (p[n] ? 2 : 0);
 	}
+	if (alone)
+		return;
 	fprintf(l->out, "\n%*s", l->indent, "");
 	l->used = l->indent;
 	l->lines = 1;
@@ -263,7 +265,7 @@ typedef struct columns {
 	int *size; /* of each task; NULL: one column for all */
 } columns;
 
-static void put_entry(FILE *out, const cli_run *run, const columns *c, const entry *e)
+static void put_entry(FILE *out, const cli_run *run, const columns *c, const entry *e, bool brief)
 {
 	const kdr_result *r = run->result;
 	const kdri_json_value *own = cluster_at(run, e->first, e->z);
@@ -297,18 +299,23 @@ static void put_entry(FILE *out, const cli_run *run, const columns *c, const ent
 		l.used += fprintf(out, e->match < 0.5 ? "(doubtful match, %.0f %%) " : "(match %.0f %%) ",
 		                  100 * e->match);
 	if (title)
-		put_title(&l, title);
-	put_features(&l, cluster_at(run, largest, e->z));
+		put_title(&l, title, brief);
+	if (!title || !brief)
+		put_features(&l, cluster_at(run, largest, e->z));
 	fputc('\n', out);
 }
 
 static void print_entries(FILE *out, const cli_run *run, const columns *c)
 {
 	const kdr_result *r = run->result;
-	int64_t printed = 0, left = 0, ntasks = kdr_result_ntasks(r), most = 0;
+	int64_t printed = 0, left = 0, ntasks = kdr_result_ntasks(r), most = 0, entries = 0;
 	bool unsure = false, several = false;
 	for (int64_t t = 0; t < ntasks; t++)
 		most = count_sizes(run, t) > most ? count_sizes(run, t) : most;
+	for (int64_t z = 0; z < most; z++)
+		for (int64_t t = 0; t < ntasks; t++)
+			entries += kdr_result_labels(r, t, NULL) && size_at(run, t, z) > 0 &&
+			           !is_listed(run, t, z);
 	for (int64_t z = 0; z < most; z++)
 		for (int64_t t = 0; t < ntasks; t++) {
 			entry e = { z, t, 1 };
@@ -323,7 +330,7 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 				left++;
 				continue;
 			}
-			put_entry(out, run, c, &e);
+			put_entry(out, run, c, &e, entries > FEW_ENTRIES);
 			unsure = unsure || e.match < 0.8;
 			printed++;
 		}
@@ -332,7 +339,7 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 	if (unsure)
 		fputs("match: probability that all data sets have the same group; printed if below 80 %\n",
 		      out);
-	if (several)
+	if (several && entries <= FEW_ENTRIES)
 		fputs("features: inside the cluster (others: outside), in its largest data set\n", out);
 }
 

@@ -59,7 +59,8 @@ class Summary(CliTest):
         self.check("cluster", "-k", "3", self.data("tables", "--tasks", "3")[0], rows=("data set", "cluster"))
 
     def test_separately(self):
-        self.check("cluster", "-k", "3", "-m", "kmeans", *self.data("blobs", "--tasks", "3"), rows=("data set", "cluster"), most=LINES + 2)  # nine clusters
+        text = self.check("cluster", "-k", "4", "-m", "kmeans", "--missing", "mean", *self.data("tables", "--tasks", "3", "-k", "4"), attention="has no feature|treated as", rows=("data set", "cluster"))
+        self.assertRegex(text, r"\n +11 +- +- +\d+  \w")
 
     def test_known_classes(self):
         self.check("cluster", "-k", "3", "--score", *self.data("blobs", "--tasks", "3"), rows=("data set .* acc", "acc, nmi", "cluster"))
