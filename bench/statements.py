@@ -52,6 +52,8 @@ def field(result, name, task, default=0):
 NOISE = "noise of "
 # Used for no choice before the constants of this page were fitted.
 NEW = [t for t in together.NEW if not t.startswith("sentences")]
+REAL = {folder.split("/")[1] for folder in auto.folders("tables")}
+MADE = {folder.split("/")[1] for folder in auto.folders("tables_made")}
 
 
 def cluster_keys(args, noise=()):
@@ -449,8 +451,10 @@ def calibration():
     estimate = dict(zip(map(id, other), left_out(other)))
     names = {"counts of molecules": "molecule counts", "counts of words": "word counts"}
     kinds = [(f"clusters, {names.get(kind, kind)}", [r for r in other if r["data"] == kind], None) for kind in sorted({r["data"] for r in other})]
-    kinds += [("clusters, all above", other, None), ("clusters, tables", [r for r in found if r["data"] == "a table"], "raw")]
-    kinds += [(f"classes, {kind}", [r for r in moved if r["data"] == kind], "raw") for kind in ("tables", "other data")]
+    kinds += [("clusters, all above", other, None), *((f"clusters, {kind} tables", [r for r in found if r["data"] == "a table" and (r["source"].startswith("tables_made/") == (kind == "generated"))], "raw")
+                                                           for kind in ("real", "generated"))]
+    kinds += [(f"classes, {kind}", [r for r in moved if r["data"] == data and (names is None or r["source"] in names)], "raw")
+              for kind, data, names in (("real tables", "tables", REAL), ("generated tables", "tables", MADE), ("measurements", "tables", NEW), ("other data", "other data", None))]
     for name, runs, how in kinds:
         said, right = raw(runs), np.array([r["right"] for r in runs])
         now = said if how == "raw" else np.array([estimate[id(r)] for r in runs])
@@ -487,10 +491,6 @@ def frequencies():
     few = [one.split(":") for r in load_transfers() if r["row"]["collection"] in NEW or r["data"] == "tables" for one in r["row"]["few"].split()]
     yield "few predictions of class X: probably confused", len(few), sum(float(recall) < 0.5 for _, recall in few), "less than half of class X is found"
     yield "few predictions of class X: rare in the target", len(few), sum(own == "1" for own, _ in few), "its proportion is less than half of that in the source"
-
-
-REAL = {folder.split("/")[1] for folder in auto.folders("tables")}
-MADE = {folder.split("/")[1] for folder in auto.folders("tables_made")}
 
 
 def verdicts():
