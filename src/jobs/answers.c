@@ -25,11 +25,13 @@ static bool is_cell(const kdri_csv_cell *cell, const char *text)
 	return strcmp(room, text) == 0;
 }
 
-/* The delimiter of a table whose first columns are row, id and class; '\0': this is none. */
-static char table_delimiter(const char *line)
+/* The delimiter of a table whose first columns are row, id and class; '\0': this is none. `stop`: behind the newline of the line. */
+static char table_delimiter(const char *line, const char *stop)
 {
 	static const char delimiters[] = ",;\t|";
 	for (const char *d = delimiters; *d; d++) {
+		if (kdri_csv_row_end(line, stop, *d) != stop)
+			continue; /* a quotation mark is not closed */
 		kdri_csv_cell row = kdri_csv_cell_at(line, *d);
 		if (!is_cell(&row, "row") || *row.stop != *d)
 			continue;
@@ -121,7 +123,7 @@ static kdr_status take_file(answers *a, const char *path, bool *other)
 		}
 		line++;
 		if (!delimiter) {
-			delimiter = table_delimiter(row);
+			delimiter = table_delimiter(row, stop);
 			*other = !delimiter;
 			if (*other)
 				break;

@@ -256,6 +256,9 @@ kdr_status kdri_two_cells(kdr_context *ctx, const char *text, char delimiter, ch
 	memcpy(copy, text, length + 1);
 	copy[length] = '\n';
 	copy[length + 1] = '\0';
+	*two = false;
+	if (!kdri_csv_row_end(copy, copy + length + 1, delimiter))
+		goto done; /* a quotation mark is not closed */
 	kdri_csv_cell cell = kdri_csv_cell_at(copy, delimiter);
 	KDRI_TRY(kdri_csv_text(ctx, &cell, &cells[0]));
 	const char *next = cell.stop;

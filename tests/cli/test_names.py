@@ -134,6 +134,18 @@ class Names(CliTest):
         self.write("names.csv", "1,p\n")
         self.fails("cluster", "-q", "-k", 3, "--known", "known.txt", "--names", "names.csv", "-o", "out2", "a.csv", code=3, says="would have the same name, 'p'")
 
+    def test_a_quote_that_is_not_closed(self):
+        """In every file of short lines: an error, and no byte behind the line is read."""
+        self.tables()
+        self.write("known.labels", "u\nv\n" * 15)
+        for command, option, text, says in (
+                (["cluster", "-k", 3, "a.csv"], "--names", '0,"first\n', "is not the number of a cluster and its name"),
+                (["cluster", "-k", 3, "-m", "kmeans", "a.csv"], "--must-link", 'a0,"a3\n', "is not two ids"),
+                (["cluster", "-k", 3, "-m", "kmeans", "a.csv"], "--known", 'a0,"u\n' * 2, "known labels"),
+                (["transfer", "--source", "a.csv", "--labels", "known.labels", "--target", "b.csv"], "--target-labels", 'row;"id\n', "known label")):
+            self.write("torn", text * 3)
+            self.fails(*command, option, "torn", code=3, says=says)
+
 
 if __name__ == "__main__":
     unittest.main()
