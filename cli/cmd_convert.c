@@ -54,10 +54,12 @@ static bool holds_already(const char *path, const char *text, size_t size)
 	return same;
 }
 
-/* Writes one text per line to a file next to OUT. */
+/* Writes one text per line to a file next to OUT, unless that file has them already: data sets converted one after another into
+ * one folder share their features.txt. */
 static int write_lines(kdr_context *ctx, const char *path, const char *const *texts, const int64_t *index,
-                       int64_t count, bool force, bool quiet)
+                       int64_t count, bool force, bool *written)
 {
+	kdr_status st = KDR_OK;
 	size_t room = 1, used = 0;
 	for (int64_t i = 0; i < count; i++)
 		room += (index && index[i] < 0 ? 1 : strlen(texts[index ? index[i] : i])) + 1;
@@ -67,19 +69,21 @@ static int write_lines(kdr_context *ctx, const char *path, const char *const *te
 	for (int64_t i = 0; i < count; i++)
 		used += (size_t)sprintf(text + used, "%s\n",
 		                        index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
-	/* Tasks converted one after another into one folder share their features.txt. */
-	bool there = holds_already(path, text, used);
-	int code = cli_code(ctx, there ? KDR_OK : kdr_write_file(ctx, path, text, used, force));
-	if (code == EXIT_DONE && !there && !quiet)
-		cli_printf("written: %s\n", path);
+	*written = !holds_already(path, text, used);
+	if (*written && (st = kdr_write_check(ctx, path, force)) == KDR_OK)
+		st = kdr_write_file(ctx, path, text, used, force);
 	free(text);
-	return code;
+	return cli_code(ctx, st);
 }
 
-/* Writes what the format of OUT cannot store to files next to it, which are found again when OUT is read. */
-static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *data, const char *out)
+/* What the format of OUT cannot store is written to files next to it, which are found again when OUT is read. */
+enum { FEATURES, LABELS, BESIDE };
+static const char *const beside[BESIDE] = { "features.txt", ".labels" };
+
+static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *data, const char *out,
+                       bool *written)
 {
-	bool force = cli_flag(args, "force"), quiet = cli_quiet(args);
+	const bool force = cli_flag(args, "force");
 	unsigned holds = kdr_format_holds(cli_get(args, "to", NULL), out);
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
@@ -87,22 +91,51 @@ static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *d
 	                                                                        kdr_data_features(data);
 	int code = EXIT_DONE;
 	if (features && !(holds & KDR_HOLDS_FEATURES)) {
-		char *path = convert_beside(out, "features.txt");
-		code = write_lines(ctx, path, features, NULL, kdr_mat_cols(&x), force, quiet);
+		char *path = convert_beside(out, beside[FEATURES]);
+		code = write_lines(ctx, path, features, NULL, kdr_mat_cols(&x), force, &written[FEATURES]);
 		free(path);
 	}
 	if (code == EXIT_DONE && kdr_data_labels(data) && !(holds & KDR_HOLDS_LABELS)) {
-		char *path = convert_beside(out, ".labels");
-		code = write_lines(ctx, path, classes, kdr_data_labels(data), kdr_mat_rows(&x), force, quiet);
+		char *path = convert_beside(out, beside[LABELS]);
+		code = write_lines(ctx, path, classes, kdr_data_labels(data), kdr_mat_rows(&x), force,
+		                   &written[LABELS]);
 		free(path);
 	}
 	return code;
+}
+
+static void convert_print(const kdr_data *data, const char *out, const bool *written)
+{
+	kdr_mat x = kdr_data_mat(data);
+	cli_printf("written: %s (%lld sample%s x %lld feature%s, %lld %svalue%s)\n", out,
+	           (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), (long long)kdr_mat_cols(&x),
+	           CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x),
+	           x.kind == KDR_MAT_CSR ? "non-zero " : "", CLI_S(kdr_mat_nnz(&x)));
+	for (int b = 0; b < BESIDE; b++) {
+		char *path = written[b] ? convert_beside(out, beside[b]) : NULL;
+		if (path)
+			cli_printf("written: %s\n", path);
+		free(path);
+	}
+}
+
+/* All files appear together: a matrix never lies next to the names of another. */
+static int convert_write(kdr_context *ctx, const cli_args *args, const kdr_data *data, const char *out,
+                         bool *written)
+{
+	const bool force = cli_flag(args, "force");
+	CLI_DO(cli_code(ctx, kdr_write_check(ctx, out, force)));
+	CLI_DO(cli_code(ctx, kdr_outputs_begin(ctx, NULL)));
+	CLI_DO(cli_code(ctx, kdr_write(ctx, out, cli_get(args, "to", NULL), data, force)));
+	CLI_DO(write_names(ctx, args, data, out, written));
+	return cli_code(ctx, kdr_outputs_end(ctx, KDR_OK));
 }
 
 static int convert_run(cli_args *args)
 {
 	kdr_data *data = NULL;
 	kdr_read_options reading;
+	bool written[BESIDE] = { false };
 	const char *in = cli_positional(args, 0), *out = cli_positional(args, 1);
 	if (cli_positional_count(args) != 2)
 		return cli_usage_error("convert needs two files, IN and OUT (got %d)",
@@ -113,17 +146,9 @@ static int convert_run(cli_args *args)
 	reading.format = cli_get(args, "from", reading.format);
 	int code = cli_code_reading(ctx, kdr_read(ctx, in, &reading, &data));
 	if (code == EXIT_DONE)
-		code = cli_code(
-		        ctx, kdr_write(ctx, out, cli_get(args, "to", NULL), data, cli_flag(args, "force")));
-	if (code == EXIT_DONE && !cli_quiet(args)) {
-		kdr_mat x = kdr_data_mat(data);
-		cli_printf("written: %s (%lld sample%s x %lld feature%s, %lld %svalue%s)\n", out,
-		           (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), (long long)kdr_mat_cols(&x),
-		           CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x),
-		           x.kind == KDR_MAT_CSR ? "non-zero " : "", CLI_S(kdr_mat_nnz(&x)));
-	}
-	if (code == EXIT_DONE)
-		code = write_names(ctx, args, data, out);
+		code = convert_write(ctx, args, data, out, written);
+	if (code == EXIT_DONE && !cli_quiet(args))
+		convert_print(data, out, written);
 	kdr_data_free(data);
 	return cli_session_close(ctx, code);
 }

@@ -117,6 +117,23 @@ static bool asks(const cli_args *args)
 	return strcmp(cli_args_command(args)->name, "transfer") == 0 && cli_get(args, "ask", NULL);
 }
 
+/* Files that are read after the outputs are checked are inputs as well. */
+static kdr_status protect_later_inputs(kdr_context *ctx, const cli_args *args)
+{
+	static const char *const later[] = { "known", "must-link", "cannot-link", "target-labels" };
+	kdr_status st = KDR_OK;
+	cli_list files;
+	const char *given;
+	for (size_t o = 0; o < sizeof later / sizeof later[0]; o++)
+		for (int n = 0; (given = cli_get_nth(args, later[o], n)) && cli_list_split(given, &files);
+		     n++) {
+			for (int i = 0; i < files.count && st == KDR_OK; i++)
+				st = kdr_context_protect_file(ctx, files.items[i]);
+			cli_list_free(&files);
+		}
+	return st;
+}
+
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels)
 {
 	const char *folder = cli_get(args, "output", NULL), *model = cli_get(args, "save-model", NULL);
@@ -125,6 +142,7 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	if (cli_flag(args, "report") && !folder)
 		return cli_usage_error("--report needs -o DIR: the folder for report.html");
 	/* What cannot be written is better known now than after hours of work. */
+	CLI_DO(cli_code(ctx, protect_later_inputs(ctx, args)));
 	if (folder) {
 		CLI_DO(cli_make_folder(folder));
 		CLI_DO(check_in(ctx, args, folder, "result", ".json"));

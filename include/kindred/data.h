@@ -344,6 +344,8 @@ KDR_API kdr_status kdr_outputs_expect(kdr_context *ctx, const char *path);
 KDR_API kdr_status kdr_outputs_end(kdr_context *ctx, kdr_status status);
 /* From here on, a file that was read with this context is never replaced (KDR_ERR_EXISTS), whatever its name. Cost: O(1). */
 KDR_API kdr_status kdr_context_protect_inputs(kdr_context *ctx);
+/* With protected inputs: treats a file as read, because it will be read later. Does nothing if the file does not exist. Cost: O(1). */
+KDR_API kdr_status kdr_context_protect_file(kdr_context *ctx, const char *path);
 /* Writes `size` bytes to a file, compressed if the name ends in .gz. Cost: O(size) time, O(1) memory. */
 KDR_API kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size,
                                   bool force);

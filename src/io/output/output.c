@@ -227,6 +227,13 @@ kdr_status kdri_seen_add(kdr_context *ctx, const kdri_file *info)
 	return KDR_OK;
 }
 
+kdr_status kdr_context_protect_file(kdr_context *ctx, const char *path)
+{
+	kdri_file info;
+	KDRI_NEED(ctx, ctx && path);
+	return kdri_file_at(path, &info) ? kdri_seen_add(ctx, &info) : KDR_OK;
+}
+
 bool kdri_was_read(const kdr_context *ctx, const kdri_file *info)
 {
 	const struct kdri_seen *s = ctx->seen;
@@ -258,6 +265,14 @@ static bool is_abandoned(const char *name)
 	       !kdri_process_runs(process);
 }
 
+/* The folder of `path`: its name, and whether it exists. */
+static bool folder_of(const char *path, char *name, size_t room, kdri_file *info)
+{
+	const int length = (int)kdri_folder_length(path);
+	snprintf(name, room, "%.*s", length ? length : 1, length ? path : ".");
+	return kdri_file_at(name, info) && info->folder;
+}
+
 /* Removes temporary files of processes that have ended from the folder of `path`. */
 static void remove_abandoned(kdr_context *ctx, const char *path)
 {
@@ -265,8 +280,7 @@ static void remove_abandoned(kdr_context *ctx, const char *path)
 	const int length = (int)kdri_folder_length(path);
 	const char *name;
 	kdri_file info;
-	snprintf(file, sizeof file, "%.*s", length ? length : 1, length ? path : ".");
-	if (!kdri_file_at(file, &info) || !info.folder ||
+	if (!folder_of(path, file, sizeof file, &info) ||
 	    (ctx->tidied[0] == info.device && ctx->tidied[1] == info.number))
 		return;
 	ctx->tidied[0] = info.device; /* once, not for each of a thousand files */
@@ -514,13 +528,30 @@ kdr_status kdri_output_finish(kdr_context *ctx, kdri_output *o, kdr_status st)
 	return st;
 }
 
+/* A context that protects inputs is that of one command, whose outputs are different files: a folder and a name, as a number,
+ * are noted like a file that was read. */
+static kdr_status note_checked(kdr_context *ctx, const char *path)
+{
+	char folder[8192];
+	kdri_file name;
+	if (!ctx->seen || !folder_of(path, folder, sizeof folder, &name))
+		return KDR_OK;
+	const char *last = path + kdri_folder_length(path);
+	name.regular = true;
+	name.number ^= kdri_fnv1a(last, strlen(last));
+	if (kdri_was_read(ctx, &name))
+		return kdri_fail(ctx, KDR_ERR_EXISTS,
+		                 "%s: two outputs have this name; choose another name for one of them", path);
+	return kdri_seen_add(ctx, &name);
+}
+
 kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force)
 {
 	KDRI_NEED(ctx, path);
 	kdri_output *o = NULL;
 	kdr_status st = kdri_output_open(ctx, path, force, &o);
 	output_drop(ctx, o);
-	return st;
+	return st == KDR_OK ? note_checked(ctx, path) : st;
 }
 
 kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size, bool force)
