@@ -20,7 +20,7 @@ enum {
 };
 
 /* Options, separated by blanks, that have no effect unless one of `needs` is given, if one of `with` is given, or unless one of
- * the input files is of a kind in `files`. NAME=VALUE means an option with this value; --no-NAME has the value 0. Names that
+ * the input files is of a kind in `files` (with `needs`: either of them is enough). NAME=VALUE means an option with this value; --no-NAME has the value 0. Names that
  * a command does not have are skipped. */
 typedef struct rule {
 	const char *options, *needs, *with;
@@ -74,6 +74,8 @@ static const rule rules[] = {
 	  .kinds = "a table, a JSON-lines file or an AnnData file" },
 	{ .options = "text-column", .files = IN_CSV | IN_JSON, .kinds = "a CSV, TSV or JSON-lines file" },
 	/* single commands */
+	{ .options = "names", .needs = "output write-table", .command = "predict" },
+	{ .options = TEXTS, .needs = "text-column", .files = IN_FOLDER, .command = "inspect" },
 	{ .options = "neighbors sweeps", .with = "layout=directions", .command = "embed" },
 	{ .options = "to", .needs = "output", .command = "embed" },
 	{ .options = "most-rows", .with = "mmd=0", .command = "relate" },
@@ -214,14 +216,14 @@ static bool has_effect(const cli_args *args, const rule *r, const char *option)
 		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", known ? " or " : "", text);
 		known = true;
 	}
+	const unsigned kinds = r->files ? kinds_of(args) : 0;
+	if (kinds & r->files)
+		return true;
 	if (known)
 		cli_error("--%s has no effect without %s; add it, or remove --%s", option, list, option);
-	const unsigned kinds = r->files ? kinds_of(args) : 0;
-	if (kinds && !(kinds & r->files)) {
+	else if (kinds)
 		cli_error("--%s has no effect: no input is %s; remove it", option, r->kinds);
-		return false;
-	}
-	return !known;
+	return !known && !kinds;
 }
 
 /* Whether the options of a rule that are given have an effect. */

@@ -435,6 +435,11 @@ int cli_tasks_known(const cli_args *args, cli_tasks *tasks)
 	CLI_DO(split_files("known", text, tasks->count, strchr(text, ',') ? tasks->files : 1,
 	                   &tasks->known_files));
 	const int given = tasks->known_files.count;
+	int files = 0;
+	for (int i = 0; i < given; i++)
+		files += strcmp(tasks->known_files.items[i], "?") != 0;
+	if (files == 0)
+		return cli_usage_error("--known has no effect: it names no file, only '?'; remove it");
 	tasks->known = calloc((size_t)tasks->count, sizeof *tasks->known);
 	if (!tasks->known)
 		return cli_no_memory();

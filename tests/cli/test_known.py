@@ -27,6 +27,10 @@ class Known(CliTest):
         table(self.path("a.csv"), 1, 0)
         table(self.path("b.csv"), 2, .3)
 
+    def test_known_classes_of_no_data_set(self):
+        for text in ("?", "?,?"):
+            self.fails(*self.COMMON, "-k", 3, "--known", text, "a.csv", "b.csv", code=2, says="--known has no effect: it names no file")
+
     def known(self, name, rows, truth=None):
         """A file with the classes of some rows."""
         truth = truth or self.TRUTH

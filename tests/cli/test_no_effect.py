@@ -21,6 +21,12 @@ NEEDS = (  # options, what they need, the rest of the command
     ("--columns x", "--data or --emd", "evaluate l l"),
     ("--stop-words none", "--data", "evaluate l l"),
     ("--words 9", "--design topics", "generate -o out"),
+    ("--write-columns label", "--write-table", "cluster -k 2 -o out a.csv"),
+    ("--key-added mine", "--write-h5ad", "cluster -k 2 -o out a.csv"),
+    ("--names l", "--output or --write-table", "predict --model m.h5 a.csv"),
+    ("--vectors l", "--text-column", "inspect a.csv"),
+    ("--vocabulary l", "--text-column", "inspect m.mtx"),
+    ("--vectors l", "--data", "evaluate l l"),
     ("--unrelated", "--design tables", "generate -o out"),
 )
 WITH = (  # options, what makes them useless, the rest of the command
@@ -51,9 +57,16 @@ WITH = (  # options, what makes them useless, the rest of the command
     ("--separation 1", "--design topics", "generate -o out"),
     ("--rotation 1", "--design tables", "generate -o out"),
     ("--tasks 3", "--design berikov", "generate -o out"),
+    ("--vectors l", "--explain a.csv", "cluster -k 2 --text-column x a.csv"),
+    ("--vectors l", "--into m.h5", "cluster texts"),
+    ("--recode x:1=2", "--text-column x", "cluster -k 2 a.csv"),
+    ("--known-column x", "--known l", "cluster -k 2 a.csv"),
 )
 FILES = (  # options, what they have an effect on, the rest of the command
     ("--columns x", "CSV, TSV or Excel", "cluster -k 2 m.mtx"),
+    ("--recode x:1=2", "CSV, TSV or Excel", "embed m.mtx"),
+    ("--feature-names x", "AnnData", "cluster -k 2 a.csv"),
+    ("--known-column x", "AnnData", "cluster -k 2 m.mtx"),
     ("--header", "CSV, TSV or Excel", "inspect m.mtx"),
     ("--delimiter ;", "CSV or TSV", "convert m.mtx m.npy"),
     ("--decimal ,", "CSV or TSV", "evaluate l --data m.mtx"),
@@ -98,6 +111,7 @@ class NoEffect(CliTest):
                 self.assertIn(kinds, said)
         # One of the files is enough, and a file that is not there is reported as such.
         self.run_kindred("cluster", "-k", 2, "-q", "--header", "a.csv", "m.mtx")
+        self.run_kindred("inspect", "--stop-words", "none", "a.csv", "texts")
         self.fails("cluster", "-k", 2, "--delimiter", ";", "none.dat", code=3, says="none.dat")
 
     def test_options_that_do_no_harm_are_accepted(self):
