@@ -51,6 +51,14 @@ class Damage(CliTest):
         self.write("a.jsonl", '{"text": "red fox", "kind": "p"}\n{"text": "blue whale \\u00e9", "kind": "q"}\n' * 5)
         self.write("edits.json", '{"format": "kindred-edits", "version": 1, "edits": [{"do": "rename", "cluster": 0, "name": "x"},\n'
                    '{"do": "move", "task": "a", "samples": [3, 5], "into": 2, "new": true}, {"do": "note", "cluster": 0, "text": "n"}]}')
+        self.write("vectors.vec", "10 3\n" + "".join(f"{w} {len(w)} {ord(w[0]) % 7} 1.5\n" for w in "red fox blue whale cat é dog sun moon sea".split()))
+        self.write("names.table", 'number,name\n0,"first, of all"\n1=second\n')
+        self.write("recode.table", "column,old,new\nkind,b,c\nx,0.1,0.3\n")
+        self.write("rename.table", "old,new\nx,z\ny,w\n")
+        self.write("known.table", "row,class\n1,p\n2,q\n3,p\n")
+        self.write("links.table", "1,3\n2\t4\n")
+        header = b'{"embeddings":{"dtype":"F32","shape":[20,3],"data_offsets":[0,240]},"__metadata__":{"format":"pt"}}'
+        self.write("e.safetensors", len(header).to_bytes(8, "little") + header + bytes(range(240)))
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-q", "-o", "sound", "a.csv")
         shutil.copy(self.path("sound/result.json"), self.path("result.json"))
         for ending in ("tsv", "mtx", "mtx.gz", "svm", "npy", "npz", "h5", "csv.gz"):
@@ -62,7 +70,12 @@ class Damage(CliTest):
                 to = f"{kind}-{name.split('.')[0]}.{ {'table': 'csv', 'tenx': 'mtx'}.get(kind, kind)}"
                 shutil.copy(f"{CORPUS}/{kind}/{name}", self.path(to))
         special = {"a.labels": ["evaluate", "labels.txt"], "a.jsonl": ["vectorize", "-o", "out"], "result.json": ["report", "-o", "out.html"],
-                   "edits.json": ["relabel", "-o", "out", "result.json"], "m.h5": ["predict", "a.csv", "-o", "out.labels", "--model"]}
+                   "edits.json": ["relabel", "-o", "out", "result.json"], "m.h5": ["predict", "a.csv", "-o", "out.labels", "--model"],
+                   "vectors.vec": ["cluster", "-k", "2", "--text-column", "text", "-o", "out", "a.jsonl", "--vectors"],
+                   "names.table": [*cluster, "a.csv", "--names"], "recode.table": [*cluster, "--columns", "x,y,kind", "a.csv", "--recode"],
+                   "rename.table": [*cluster, "a.csv", "--rename"], "known.table": [*cluster, "--columns", "x,y", "a.csv", "--known"],
+                   "links.table": [*cluster, "--columns", "x,y", "a.csv", "--must-link"], "explained.csv": [*cluster, "c.npy", "--explain"]}
+        shutil.copy(self.path("a.csv"), self.path("explained.csv"))
         shutil.copy(self.path("a.labels"), self.path("labels.txt"))
         files = []
         for name in sorted(os.listdir(self.dir)):

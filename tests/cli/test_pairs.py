@@ -18,13 +18,17 @@ RESULT = {
     "--report": ["--report"], "--report-features": ["--report", "--report-features", "1"], "--arrays": ["--arrays", "arrays"],
     "--arrays OUT": ["--arrays", "out"], "--save-model": ["--save-model", "out/saved.h5"], "--model-size": ["--save-model", "saved.h5", "--model-size", "6"],
     "--model-without-samples": ["--save-model", "saved.h5", "--model-without-samples"], "--write-table": ["--write-table", "out/table.csv"],
-    "--write-h5ad": ["--write-h5ad", "annotated.h5ad"], "--score": ["--score"],
+    "--write-columns": ["--write-table", "out/part.csv", "--write-columns", "label,confidence"], "--write-h5ad": ["--write-h5ad", "annotated.h5ad"],
+    "--key-added": ["--write-h5ad", "out/keyed.h5ad", "--key-added", "other"], "--score": ["--score"], "--explain": ["--explain", "EXPLAIN"],
+    "--raw-cells": ["--raw-cells"],
 }
-CLUSTER = {**RESULT, "--quality": ["--quality", "--resamples", "1"], "--no-transfer": ["--no-transfer"]}
+NAMES = {"--names": ["--names", "names.csv"]}
+CLUSTER = {**RESULT, **NAMES, "--quality": ["--quality", "--resamples", "1"], "--no-transfer": ["--no-transfer"]}
 TRANSFER = {**RESULT, "--probabilities": ["--probabilities"], "--ask": ["--ask", "3"], "--abstain": ["--abstain", "0.2"]}
 COMMON = ["--threads", "1", "-q", "-o", "out"]
+TABLES, COPIES = ("--write-table", "--write-columns"), ("--write-h5ad", "--key-added")
 # Pairs that are refused, and why: these words are in the message.
-REFUSED = {frozenset(["--write-table", "--write-h5ad"]): "--write-table"}
+REFUSED = {frozenset([t, c]): "--write-table" for t in TABLES for c in COPIES}
 
 
 def table(n, shift):
@@ -37,8 +41,10 @@ class Pairs(CliTest):
         for name, n, shift in (("a", 15, 0), ("b", 12, .3), ("c", 12, -.2)):
             self.write(f"{name}.csv", "id,x,y\n" + "".join(f"s{i},{x},{y}\n" for i, (x, y) in enumerate(table(n, shift))))
             self.write(f"{name}.labels", "".join(f"c{i % 3}\n" for i in range(n)))
+            self.write(f"view-{name}.csv", "id,colour,weight\n" + "".join(f"s{i},{'=rgb'[i % 3]},{i % 3 + i % 2 * .1}\n" for i in range(n)))
             if h5py:
                 self.write_h5ad(f"{name}.h5ad", table(n, shift))
+        self.write("names.csv", "number,name\n0,=first\n2,\"last, of all\"\n")
         self.keep = set(os.listdir(self.dir))
 
     def write_h5ad(self, name, rows):
@@ -91,13 +97,14 @@ class Pairs(CliTest):
             path = self.path(name)
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
-    def run_pairs(self, job, options):
-        """`job`: the command for inputs with an ending, with the model, edits, ... that it needs."""
+    def run_pairs(self, job, options, explained=()):
+        """`job`: the command for inputs with an ending, with the model, edits, ... that it needs; `explained`: the data sets that --explain is for."""
+        view = ",".join(f"view-{name}.csv" for name in explained)
         for pair in itertools.combinations_with_replacement(options, 2):
-            words = sum((options[name] for name in dict.fromkeys(pair)), [])
+            words = [view if w == "EXPLAIN" else w for name in dict.fromkeys(pair) for w in options[name]]
             if "--write-h5ad" in words and not h5py or any(words.count(w) > 1 for w in words if w.startswith("-")):
                 continue  # the same option twice
-            command = job("h5ad" if "--write-h5ad" in pair else "csv") + words
+            command = job("h5ad" if any(c in COPIES for c in pair) else "csv") + words
             refused = REFUSED.get(frozenset(pair))
             done = self.run_kindred(*command, code=None)
             self.assertEqual(done.returncode, 2 if refused else 0, f"{command}\n{done.stderr}")
@@ -119,18 +126,18 @@ class Pairs(CliTest):
 
     def test_cluster(self):
         files = self.inputs("a", "b")
-        self.run_pairs(lambda ending: ["cluster", "-k", 3, *COMMON, *files(ending)], CLUSTER)
+        self.run_pairs(lambda ending: ["cluster", "-k", 3, *COMMON, *files(ending)], CLUSTER, "ab")
 
     def test_cluster_into(self):
         self.model("cluster", "-k", 3, "a.csv")
         files = self.inputs("b", "c")
         options = {k: v for k, v in CLUSTER.items() if k not in ("--quality", "--no-transfer")}
-        self.run_pairs(lambda ending: ["cluster", "--into", "model.h5", *COMMON, *files(ending)], options)
+        self.run_pairs(lambda ending: ["cluster", "--into", "model.h5", *COMMON, *files(ending)], options, "bc")
 
     def test_range(self):
         files = self.inputs("a")
         options = {k: v for k, v in CLUSTER.items() if k not in ("--no-transfer", "--model-size")}
-        self.run_pairs(lambda ending: ["cluster", "-m", "kmeans", "-k", "3-5", *COMMON, *files(ending)], options)
+        self.run_pairs(lambda ending: ["cluster", "-m", "kmeans", "-k", "3-5", *COMMON, *files(ending)], options, "a")
 
     def test_transfer(self):
         files = self.inputs("a", "b")
@@ -138,18 +145,18 @@ class Pairs(CliTest):
         def job(ending):
             source, target, *more = files(ending)
             return ["transfer", *COMMON, "--source", source, "--labels", "a.labels", "--target", target, *more]
-        self.run_pairs(job, TRANSFER)
+        self.run_pairs(job, TRANSFER, "b")
 
     def test_transfer_into(self):
         self.model("transfer", "--source", "a.csv", "--labels", "a.labels", "--target", "b.csv")
         files = self.inputs("c")
         options = {k: v for k, v in TRANSFER.items() if k not in ("--probabilities", "--ask", "--abstain")}
-        self.run_pairs(lambda ending: ["transfer", "--into", "model.h5", *COMMON, *files(ending)], options)
+        self.run_pairs(lambda ending: ["transfer", "--into", "model.h5", *COMMON, *files(ending)], options, "c")
 
     def test_predict(self):
         self.model("cluster", "-k", 3, "a.csv")
         options = {"-o": ["-o", "out/"], "-o FILE": ["-o", "new.labels"], "--write-table": ["--write-table", "table.csv"], "--task": ["--task", "a"],
-                   "--strict": ["--strict"]}
+                   "--write-columns": ["--write-table", "part.csv", "--write-columns", "second,name"], "--strict": ["--strict"], "--names": ["-o", "named.labels", "--names", "names.csv"]}
         self.run_pairs(lambda ending: ["predict", "--model", "model.h5", "--threads", 1, "-q", "--id-column", "id", "b.csv"], options)
 
     def test_relabel(self):
@@ -160,7 +167,8 @@ class Pairs(CliTest):
         shutil.move(self.path("first/result.json"), self.path("first.json"))
         shutil.rmtree(self.path("first"))
         self.keep.add("first.json")
-        options = {"--report": ["--report"], "--write-h5ad": ["--write-h5ad", "out/annotated.h5ad"], "--model": ["--model", "model.h5"], "--force": ["--force"]}
+        options = {"--report": ["--report"], "--write-h5ad": ["--write-h5ad", "out/annotated.h5ad"], "--model": ["--model", "model.h5"], "--force": ["--force"],
+                   "--raw-cells": ["--raw-cells"]}
         self.run_pairs(lambda ending: ["relabel", *COMMON, "first.json", "edits.json"], options)
 
     def test_cut(self):

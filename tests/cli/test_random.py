@@ -43,6 +43,15 @@ class Random(CliTest):
         self.write("b.labels", "u\nv\n" * 6)
         self.write("c.mtx", "%%MatrixMarket matrix coordinate real general\n6 4 8\n" + "".join(f"{i % 6 + 1} {i % 4 + 1} {i + 1}\n" for i in range(8)))
         self.write("texts.txt", "one two three\ntwo three four\nfive six\n" * 4)
+        self.write("posts.csv", "id,body,kind\n" + "".join(f"a{i},{t},{'uv'[i % 2]}\n" for i, t in enumerate(["red fox runs", "blue whale swims", "", "red cat sleeps"] * 5)))
+        self.write("posts.jsonl", '{"body": "red fox"}\n{"body": "blue whale"}\n' * 6)
+        self.write("vectors.txt", "".join(f"{w} {len(w)} {ord(w[0]) % 7} 1\n" for w in "red blue fox whale cat runs swims sleeps one two three".split()))
+        self.write("known.csv", "id,class\n1,u\n2,v\nn3,u\n")
+        self.write("names.csv", "number,name\n0,first\n1,second\n")
+        self.write("pairs.txt", "1,3\nn0,n2\n")
+        self.write("changes.csv", "column,old,new\nkind,u,w\nx,1,2\n")
+        header = b'{"embeddings":{"dtype":"F32","shape":[20,3],"data_offsets":[0,240]}}'
+        self.write("e.safetensors", len(header).to_bytes(8, "little") + header + bytes(range(240)))
         self.write("edits.json", json.dumps({"format": "kindred-edits", "version": 1, "edits": [{"do": "merge", "cluster": 1, "into": 0}]}))
         self.write("broken.csv", "x,y\n1,2,3\n\"")
         self.write("empty", "")
@@ -85,6 +94,10 @@ class Random(CliTest):
             words += ["--" + name] + ([self.value(dice, placeholder, choices)] if placeholder else [])
         usual = {"cut": ["done/result.json"], "report": ["done/result.json"], "relabel": ["done/result.json", "edits.json"], "evaluate": ["a.labels", "done/a.labels"],
                  "vectorize": ["texts.txt"], "convert": ["a.csv", "out/x.npy"]}.get(command, ["a.csv", "b.csv"][:dice.choice([1, 2])])
+        if "--text-column" not in words and command in ("cluster", "relate", "embed", "inspect", "transfer") and dice.random() < .15:
+            words += ["--text-column", "body"]
+            usual = ["posts.csv"]
+            words = ["posts.csv" if w in ("a.csv", "b.csv") else w for w in words]
         if command not in ("transfer", "generate", "methods"):
             words += usual if dice.random() < .75 else dice.choices(self.names, k=dice.choice([0, 1, 2, 3]))
         if command == "cut":
