@@ -150,7 +150,7 @@ def convert(source, target, *, force=False, **options):
     Raises
     ------
     FileExistsError
-        If the target exists and `force` is False.
+        If the target exists and `force` is False, or is the source.
 
     See Also
     --------
@@ -165,6 +165,8 @@ def convert(source, target, *, force=False, **options):
     >>> kindred.read("matrix.mtx").shape
     (2, 2)
     """
+    if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
+        raise FileExistsError(f"{target}: was read by this function and is not replaced; choose another name")
     write(read(source, **options), target, force=force)
 
 

@@ -120,6 +120,7 @@ class Session:
         self.messages, self.warnings = [], []
         self._call = Bar() if progress is True else progress or None
         self._handle = ffi.new_handle(self)
+        check(self.ctx, lib.kdr_context_protect_inputs(self.ctx))
         lib.kdr_context_set_seed(self.ctx, seed)
         if threads is not None:
             if not isinstance(threads, numbers.Integral) or threads < 0:

@@ -109,6 +109,8 @@ class Files(PartsTest):
         self.assertEqual(lines[0], "name;x;y;cluster;cluster_name;cluster_confidence;cluster_second")
         self.assertEqual([line.split(";")[3] for line in lines[1:]], [str(label) for label in result.labels()])
         self.assertRaises(FileExistsError, result.save_table, self.path("out.csv"))
+        self.assertRaisesRegex(FileExistsError, "was read", result.save_table, self.path("t.csv"), force=True)
+        self.assertRaisesRegex(FileExistsError, "was read", kindred.convert, self.path("t.csv"), self.path("t.csv"), force=True)
         result.save_table(self.path("out.csv"), columns=["second", "label"], force=True)
         with open(self.path("out.csv")) as f:
             self.assertEqual(f.readline(), "name;x;y;cluster_second;cluster\n")

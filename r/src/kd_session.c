@@ -138,6 +138,8 @@ SEXP kd_session_new(SEXP settings, SEXP callback)
 	s->callback = callback;
 	s->checked = s->shown = -1;
 	s->status = kdr_context_new(&s->ctx, NULL);
+	if (s->status == KDR_OK)
+		s->status = kdr_context_protect_inputs(s->ctx);
 	if (s->status == KDR_OK) {
 		kdr_context_set_seed(s->ctx, (uint64_t)seed);
 		kdr_context_set_threads(s->ctx, (int)threads);

@@ -216,6 +216,7 @@ test_that("a table is written with the labels, and rows of arrays have the numbe
   expect_false(identical(fit$numbers$task2, 0:1))
   expect_identical(fit$numbers$task2[unname(nearest)], labels(fit)$task2)
   expect_kindred_error(kd_save_table(fit, path), "exists", 12L)
+  expect_kindred_error(kd_save_table(fit, file.path(folder, "task2.csv"), "task2", force = TRUE), "was read", 12L)
   expect_kindred_error(kd_save_table(fit, path, columns = "labels", force = TRUE), "'labels' is not valid")
   expect_kindred_error(kd_save_table(fit, path, "none"), "no data set")
   expect_kindred_error(kd_save_table(fit_two(method = "kmeans"), path, force = TRUE), "was not read from a CSV")
