@@ -119,6 +119,30 @@ class Transfer(CliTest):
         self.assertIn("few samples were labelled 'setosa' (0.0 %, but 50.0 % of the source samples): the target appears to have few such samples, or none",
                       done.stdout + done.stderr)
 
+    def test_texts_of_one_class_with_other_words(self):
+        """The neighbours of a text show that the vote has split a class."""
+        rng = random.Random(1)
+
+        def text(kind, own, other, new, domain):
+            """25 words: of its class, of the other class, of its domain, and common ones."""
+            words = []
+            for _ in range(25):
+                u = rng.random()
+                if u < own + other:
+                    words.append(f"{kind if u < own else 'ba'['ab'.index(kind)]}{min(int(rng.expovariate(.15)), 39)}")
+                elif u < own + other + new:
+                    words.append(f"{domain}{min(int(rng.expovariate(.1)), 59)}")
+                else:
+                    words.append(f"c{rng.randrange(120)}")
+            return " ".join(words) + "\n"
+
+        self.write("posts.csv", "text\n" + "".join(text(kind, .35, .05, .2, "s") for kind in "ab" for _ in range(60)))
+        self.write("posts.labels", "a\n" * 60 + "b\n" * 60)
+        self.write("new.csv", "text\n" + "".join(text("b", .2, .1, .3, "t") for _ in range(60)))
+        done = self.run_kindred("transfer", "-v", "--text-column", "text", "--source", "posts.csv", "--labels", "posts.labels", "--target", "new.csv", "-o", "out")
+        self.assertIn("classes appear to be absent, so methods based on class means were run again", done.stdout)
+        self.assertGreater(self.read("out/target.labels").count("b"), 45)  # of 60; 36 without the second vote
+
     def test_sources_with_different_classes(self):
         """Each alone has one, and the vote without it is held all the same."""
         rows, classes = self.read("s.csv").split("\n")[:31], self.read("s.labels").split()

@@ -227,6 +227,39 @@ static void gap__class_that_is_absent_or_shifted__is_told(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Four rows, of which two and two are equal, with one neighbour each: two edges. */
+static void cohesion__labels_of_two_edges__as_by_hand(void **state)
+{
+	(void)state;
+	enum { ROWS = 4, COLS = 12 };
+	kdr_context *ctx = unit_context();
+	double x[ROWS][COLS] = { { 1, 1 }, { 1, 1 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } }, found;
+	const int64_t classes[ROWS] = { 0, 0, 1, 1 }, rows[ROWS] = { 0, 1, 2, 3 };
+	const kdr_task tasks[] = {
+		{ .role = KDR_ROLE_SOURCE, .x = kdr_mat_from_dense(x[0], ROWS, COLS), .labels = classes },
+		{ .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(x[0], ROWS, COLS) }
+	};
+	const kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = 2 };
+	const kdri_transfer_joins joins = { .to = KDRI_JOINS_NEIGHBOURS, .neighbors = 1 };
+	kdri_domains d;
+	kdri_transfer_views v;
+	assert_ok(ctx, kdri_domains_new(ctx, &p, NULL, &d));
+	assert_ok(ctx, kdri_transfer_views_new(ctx, &d, &joins, &v));
+	assert_ok(ctx, kdri_transfer_cohesion(ctx, &v, rows, (int32_t[]){ 0, 0, 1, 1 }, ROWS, &found));
+	assert_near(found, 1, 1e-12);
+	assert_ok(ctx, kdri_transfer_cohesion(ctx, &v, rows, (int32_t[]){ 0, 1, 0, 1 }, ROWS, &found));
+	assert_near(found, -1, 1e-12);
+	assert_ok(ctx, kdri_transfer_cohesion(ctx, &v, rows, (int32_t[]){ 0, 0, 0, 1 }, ROWS, &found));
+	assert_near(found, (1. / 2 - 5. / 8) / (3. / 8), 1e-12);
+	assert_ok(ctx, kdri_transfer_cohesion(ctx, &v, rows, (int32_t[]){ 1, 1, 1, 1 }, ROWS, &found));
+	assert_true(isnan(found)); /* one class */
+	assert_ok(ctx, kdri_transfer_cohesion(ctx, &v, rows, (int32_t[]){ 1 }, 1, &found));
+	assert_true(isnan(found)); /* one row */
+	kdri_transfer_views_free(ctx, &v);
+	kdri_domains_free(ctx, &d);
+	kdr_context_free(ctx);
+}
+
 static void gap__dispute__needs_both_shares(void **state)
 {
 	(void)state;
@@ -427,6 +460,7 @@ int main(void)
 		cmocka_unit_test(separation__shift_and_shares__are_told_apart),
 		cmocka_unit_test(gap__class_that_is_absent_or_shifted__is_told),
 		cmocka_unit_test(gap__dispute__needs_both_shares),
+		cmocka_unit_test(cohesion__labels_of_two_edges__as_by_hand),
 		cmocka_unit_test(auto_transfer__shifted_target_of_one_class__no_other_is_found),
 		cmocka_unit_test(auto_transfer__table_with_a_rare_class__poor_members_do_not_vote),
 		cmocka_unit_test(auto_transfer__members_for_tables__label_alone),

@@ -47,6 +47,10 @@ typedef struct kdri_transfer_views {
 /* Everything except E and the joint graph. If stopped early, graphs have fewer edges. */
 kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, const kdri_transfer_joins *joins,
                                    kdri_transfer_views *out);
+/* The cohesion (views.c) of n rows, each joined to its nearest neighbours among them; 0 <= labels < classes. NaN: there is only one
+ * class. */
+kdr_status kdri_transfer_cohesion(kdr_context *ctx, const kdri_transfer_views *v, const int64_t *rows,
+                                  const int32_t *labels, int64_t n, double *out);
 /* Computes E and, if requested, the joint graph, unless they exist. The graph is that of the first E. */
 kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint);
 /* Frees E. */

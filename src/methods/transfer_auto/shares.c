@@ -29,7 +29,7 @@
  *
  * The same classifiers score both data sets, none of them a sample it was trained on, so the ratio is not biased by
  * their cost or by overfitting. If texts of the target use other words than the source, their scores hardly differ although
- * all classes are there: for words gap has no meaning. docs/notes/transfer.md has the values of gap for targets with and without the classes.
+ * all classes are there: for words gap has no meaning, and verdict.c compares neighbours. docs/notes/transfer.md has the values of gap for targets with and without the classes.
  * At most 4,000 source samples are used. */
 #include <stdlib.h>
 

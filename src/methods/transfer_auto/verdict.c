@@ -17,9 +17,10 @@
  * describes how the constants were chosen):
  *
  *   (E2)  the svm agrees with the vote on four fifths of the samples
- *   (E3)  the data are not words, the members not based on class means agree with their majority in nine tenths of their
- *         votes, and classes that only the others find have a gap below 0.5: these classes appear to be absent from the
- *         target (shares.c)
+ *   (E3)  classes appear to be absent from the target. Data that are not words: the members not based on class means agree
+ *         with their majority in nine tenths of their votes, and classes that only the others find have a gap below 0.5
+ *         (shares.c). Words: the classes of the source have a cohesion (views.c) of at least 0.5, and those of the vote less
+ *         than three quarters of it, because a class was split; or the source's classes have less, and cohesion says nothing
  *
  * Time. Members have three quarters of the remaining time; one that ends later is skipped, except the first. */
 /* Votes on one target: clusters that also vote, the answer, and its confidence.
@@ -241,7 +242,8 @@ done:
 }
 
 static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 0.1, least_agreed = 0.8,
-                    least_united = 0.9, least_gap = 0.5;
+                    least_united = 0.9, least_gap = 0.5, least_cohesion = 0.5, least_kept = 0.75;
+enum { MOST_JOINED = 4000 };
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
@@ -443,6 +445,35 @@ done:
 	return st;
 }
 
+/* (E3), words: whether the vote has split a class, as far as neighbours show it. */
+static kdr_status find_split(const kdri_transfer_tally *w, bool *out)
+{
+	kdr_status st;
+	int64_t *rows = NULL;
+	int32_t *labels = NULL, *answer = NULL;
+	double cohesion[2]; /* of the source, of the target */
+	KDRI_TRY(KDRI_NEW(w->ctx, &rows, w->d.n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &labels, w->d.n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &answer, w->n));
+	kdri_rest_answer(w->ctx, w->vote, w->n, w->c, answer);
+	for (int target = 0; target < 2; target++) {
+		int64_t count = 0, kept = 0;
+		for (int64_t i = target ? w->first : 0; i < (target ? w->d.n : w->first); i++)
+			if (target || w->d.labels[i] >= 0)
+				rows[count++] = i;
+		const int64_t step = KDRI_MAX(count / MOST_JOINED, 1);
+		for (int64_t i = 0; i < count; i += step, kept++) {
+			rows[kept] = rows[i];
+			labels[kept] = target ? answer[rows[i] - w->first] : (int32_t)w->d.labels[rows[i]];
+		}
+		KDRI_TRY(kdri_transfer_cohesion(w->ctx, &w->v, rows, labels, kept, &cohesion[target]));
+	}
+	*out = cohesion[0] < least_cohesion || cohesion[1] < least_kept * cohesion[0]; /* NaN: no */
+done:
+	KDRI_FREE(w->ctx, rows, labels, answer);
+	return st;
+}
+
 /* (E3) */
 static kdr_status find_absent(const kdri_transfer_tally *w, const double *share, bool *out)
 {
@@ -453,6 +484,8 @@ static kdr_status find_absent(const kdri_transfer_tally *w, const double *share,
 	KDRI_TRY(KDRI_NEW(w->ctx, &answer, w->n));
 	KDRI_TRY(find_majority(w, false, answer, &plain));
 	KDRI_TRY(find_majority(w, true, answer, &centred));
+	if (!isnan(centred) && w->v.words)
+		KDRI_TRY(find_split(w, out));
 	if (isnan(centred) || !(plain >= least_united) || w->v.words)
 		goto done;
 	const kdri_absence p = { .v = &w->v, .aligned = answer, .plain = share };

@@ -4,6 +4,8 @@
  *   (E2)  Z: u, for words; else a (u - mean of all u), a such that the mean square length is 1
  *   (E3)  E: each set minus its own mean, along the leading directions of all           engine/linear/aligned.c
  *   (E4)  W: neighbours of the target by the cosine of Z; the joint graph by that of E     transfer_auto/graphs.c
+ *   (E5)  cohesion of classes l on a graph W = (S - E) / (1 - E), S = sum_{i,j: l_i = l_j} W_ij / sum W, E its expectation if
+ *         neighbours had independent classes: 1 = all neighbours have the same class, 0 = as by chance
  *
  * Words are rows mostly of zeros, none negative. Sparse rows that are not words are not centred: a linear classifier
  * with a free constant finds the same without. If there are few features, mostly not zero, lengths are as informative as
@@ -312,6 +314,45 @@ static kdr_status find_own_graph(kdr_context *ctx, kdri_transfer_views *v)
 done:
 	kdri_free(ctx, mean);
 	kdri_own_free(ctx, &target);
+	return st;
+}
+
+kdr_status kdri_transfer_cohesion(kdr_context *ctx, const kdri_transfer_views *v, const int64_t *rows,
+                                  const int32_t *labels, int64_t n, double *out)
+{
+	kdr_status st;
+	const int64_t c = v->d->classes;
+	const kdri_transfer_joins joins = { .to = KDRI_JOINS_NEIGHBOURS, .neighbors = v->joins.neighbors };
+	kdri_transfer_graph g = kdri_transfer_graph_empty();
+	kdri_own x = views_no_matrix();
+	double *member = NULL, *joined = NULL, *weight = NULL, inside = 0, total = 0, expected = 0;
+	*out = NAN;
+	if (n < 2)
+		return KDR_OK;
+	KDRI_TRY(kdri_mat_take(ctx, &v->z.view, rows, n, &x));
+	KDRI_TRY(transfer_graph_new(ctx, &x.view, NULL, !v->few, v->words, &joins, &g));
+	KDRI_TRY(KDRI_NEW0(ctx, &member, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &joined, n * c));
+	KDRI_TRY(KDRI_NEW0(ctx, &weight, c));
+	for (int64_t i = 0; i < n; i++)
+		member[i * c + labels[i]] = 1;
+	const kdri_op w = kdri_transfer_graph_op(&g);
+	KDRI_TRY(w.apply(ctx, &w, member, c, c, joined, c));
+	for (int64_t i = 0; i < n; i++) {
+		inside += joined[i * c + labels[i]];
+		for (int64_t k = 0; k < c; k++)
+			weight[labels[i]] += joined[i * c + k];
+	}
+	for (int64_t k = 0; k < c; k++)
+		total += weight[k];
+	for (int64_t k = 0; k < c && total > 0; k++)
+		expected += weight[k] / total * (weight[k] / total);
+	if (total > 0 && expected < 1)
+		*out = (inside / total - expected) / (1 - expected); /* (E5) */
+done:
+	transfer_graph_free(ctx, &g);
+	kdri_own_free(ctx, &x);
+	KDRI_FREE(ctx, member, joined, weight);
 	return st;
 }
 
