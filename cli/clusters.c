@@ -171,19 +171,6 @@ static long long size_at(const cli_run *run, int64_t task, int64_t z)
 	return kdri_json_integer(kdri_json_at(kdri_json_get(cli_about_task(run, task), "sizes"), z), 0);
 }
 
-/* The probability that the clusters with number z of both tasks belong together. They do, unless the method says how likely. */
-static double same_cluster(const cli_run *run, int64_t s, int64_t t, int64_t z)
-{
-	const kdr_result *r = run->result;
-	for (int64_t i = 0; i < kdr_result_correspondence_count(r) && !cli_has_classes(r); i++) {
-		const kdr_correspondence c = kdr_result_correspondence_at(r, i);
-		for (int64_t row = 0; c.from == s && c.to == t && c.quality && row < c.rows; row++)
-			if (kdr_result_number(r, s, row) == z)
-				return c.quality[row];
-	}
-	return 1;
-}
-
 /* "income 1,900 (others 3,200)", "orbit 45 % (others 3 %)" or, if that says little, "column 7 +1.2 sd". */
 static void feature_text(const kdri_json_value *f, char *out, size_t room)
 {
@@ -242,7 +229,7 @@ static void put_title(line *l, const char *title, bool alone)
 /* A cluster of some data sets: all that have it, or one. */
 typedef struct entry {
 	int64_t z, first; /* its number; the first data set that has it */
-	double match;     /* the lowest probability that its parts belong together */
+	double match;     /* kdr_result_match */
 } entry;
 
 static bool belongs(const cli_run *run, const entry *e, int64_t t)
@@ -318,14 +305,11 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 			           !is_listed(run, t, z);
 	for (int64_t z = 0; z < most; z++)
 		for (int64_t t = 0; t < ntasks; t++) {
-			entry e = { z, t, 1 };
+			entry e = { z, t, kdr_result_match(r, z) };
 			if (!kdr_result_labels(r, t, NULL) || size_at(run, t, z) == 0 || is_listed(run, t, z))
 				continue;
 			for (int64_t u = t + 1; u < ntasks; u++)
-				if (kdr_result_labels(r, u, NULL) && belongs(run, &e, u)) {
-					e.match = fmin(e.match, same_cluster(run, t, u, z));
-					several = true;
-				}
+				several = several || (kdr_result_labels(r, u, NULL) && belongs(run, &e, u));
 			if (printed == MOST_CLUSTERS) {
 				left++;
 				continue;

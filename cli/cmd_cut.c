@@ -10,6 +10,7 @@ static const cli_option own_options[] = {
 	          "set",
 	          .letter = 'k'),
 	CLI_VALUE("output", "DIR", "folder to write to", .letter = 'o'),
+	CLI_TABLE_OPTION,
 	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,
@@ -61,7 +62,8 @@ static int cut_run(cli_args *args)
 	if (code == EXIT_DONE)
 		code = cli_make_folder(folder);
 	if (code == EXIT_DONE) {
-		kdr_status st = kdr_cut(ctx, path, k, count, folder, cli_flag(args, "force"));
+		kdr_status st = kdr_cut(ctx, path, k, count, folder, cli_get(args, "write-table", NULL),
+		                        cli_get(args, "write-columns", NULL), cli_flag(args, "force"));
 		if (st != KDR_OK)
 			code = st == KDR_ERR_ARGUMENT ? cli_fail(ctx, st) : cli_code_reading(ctx, st);
 		else if (!cli_quiet(args))

@@ -153,8 +153,21 @@ static int64_t count_words(const kdr_data *data)
 	return (int64_t)words;
 }
 
+/* Hints about columns that do not match, as a job with these data sets gives them. */
+typedef struct hints {
+	char **lines;
+	int count;
+	kdr_context *ctx;
+} hints;
+
+static kdr_data_kind kind_of(const hints *h, kdr_data *data)
+{
+	kdr_recipe recipe;
+	return kdr_recipe_find(h->ctx, &data, 1, &recipe) == KDR_OK ? recipe.kind : KDR_DATA_UNKNOWN;
+}
+
 /* What the default alignment would do with a pair of tasks. */
-static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t room)
+static void pair_text(const hints *h, kdr_data *a, kdr_data *b, char *out, size_t room)
 {
 	kdr_mat x = kdr_data_mat(a), y = kdr_data_mat(b);
 	int64_t n = kdr_mat_cols(&x), m = kdr_mat_cols(&y);
@@ -162,6 +175,7 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 	if (p && q) {
 		int64_t shared = shared_names(p, n, q, m);
 		const bool texts = kdr_data_text_note(a) && kdr_data_text_note(b);
+		const bool tables = kind_of(h, a) == KDR_DATA_UNITS && kind_of(h, b) == KDR_DATA_UNITS;
 		if (texts)
 			snprintf(out, room, "%lld word%s in common (of %lld and %lld)", (long long)shared,
 			         CLI_S(shared), (long long)n, (long long)m);
@@ -171,7 +185,8 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 			        (long long)shared, CLI_S(shared), (long long)n, (long long)m,
 			        shared == n && n == m ? "columns are matched by name"
 			        : shared > 0
-			                ? "columns are matched by name, and missing columns are filled with zeros"
+			                ? tables ? "columns are matched by name; others are missing values (cluster) or skipped (transfer)"
+			                         : "columns are matched by name, and missing columns are filled with zeros"
 			                : "use --features position to match columns by position");
 	} else {
 		snprintf(out, room, "%lld and %lld columns, not all of them with names: %s", (long long)n,
@@ -180,20 +195,6 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 	}
 	free(p);
 	free(q);
-}
-
-/* Hints about columns that do not match, as a job with these data sets gives them. */
-typedef struct hints {
-	char **lines;
-	int count;
-	kdr_context *ctx;
-} hints;
-
-/* Whether they appear to be embeddings. */
-static bool are_embeddings(const hints *h, kdr_data *data)
-{
-	kdr_recipe recipe;
-	return kdr_recipe_find(h->ctx, &data, 1, &recipe) == KDR_OK && recipe.kind == KDR_DATA_EMBEDDINGS;
 }
 
 static int keep_hint(void *user, const kdr_event *e)
@@ -303,7 +304,7 @@ static void json_task(kdri_json *j, kdr_data *data, const kdr_inspection *s, con
 	kdri_json_real(j, "max", s->max);
 	kdri_json_bool(j, "integers", s->integers);
 	kdri_json_bool(j, "counts", are_counts(s));
-	kdri_json_bool(j, "embeddings", are_embeddings(h, data));
+	kdri_json_bool(j, "embeddings", kind_of(h, data) == KDR_DATA_EMBEDDINGS);
 	kdri_json_int(j, "negatives", s->negatives);
 	kdri_json_int(j, "nonfinite", s->nonfinite);
 	kdri_json_int(j, "empty_rows", s->empty_rows);
@@ -350,7 +351,7 @@ static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_fin
 			char text[256];
 			if (!data[a])
 				continue;
-			pair_text(data[a], data[b], text, sizeof text);
+			pair_text(h, data[a], data[b], text, sizeof text);
 			kdri_json_object(&j, NULL);
 			kdri_json_string(&j, "from", kdr_data_name(data[a]));
 			kdri_json_string(&j, "to", kdr_data_name(data[b]));
@@ -387,7 +388,7 @@ static void print_task(kdr_data *data, const kdr_inspection *s, const kdr_findin
 	           100 * density(s));
 	cli_printf("  values from %g to %g, %s\n", s->min, s->max,
 	           s->integers ? "all whole numbers" : "real numbers");
-	if (are_embeddings(h, data))
+	if (kind_of(h, data) == KDR_DATA_EMBEDDINGS)
 		cli_printf("  appear to be embeddings: samples are compared by cosine\n");
 	if (kdr_data_text_note(data))
 		cli_printf("  %lld text%s, %lld word%s, of which %lld different\n  %s\n", (long long)s->rows,
@@ -420,7 +421,7 @@ static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_fin
 			char text[256];
 			if (!data[a])
 				continue;
-			pair_text(data[a], data[b], text, sizeof text);
+			pair_text(h, data[a], data[b], text, sizeof text);
 			cli_printf("%s, %s: %s\n", kdr_data_name(data[a]), kdr_data_name(data[b]), text);
 		}
 	for (int i = 0; i < h->count; i++)

@@ -8,6 +8,8 @@ static const cli_option own_options[] = {
 	        "names of clusters instead of EDITS.json, one line each: the number and the name, such as 3,families"),
 	CLI_VALUE("write-h5ad", "FILE",
 	          "also write a copy of the .h5ad input with the edited labels, to this file"),
+	CLI_KEY_OPTION,
+	CLI_TABLE_OPTION,
 	CLI_VALUE("model", "FILE", "also copy this model to DIR, with the edited names"),
 	CLI_FLAG("report", "also write report.html, the page of the edited result"),
 	CLI_FLAG("force", "replace existing files"),
@@ -36,6 +38,12 @@ static int relabel_run(cli_args *args)
 	const char *result = cli_positional(args, 0), *names = cli_get(args, "names", NULL),
 	           *edits = names ? names : cli_positional(args, 1), *folder = cli_get(args, "output", NULL);
 	const bool report = cli_flag(args, "report"), force = cli_flag(args, "force");
+	const kdr_relabel_options options = { .size = sizeof options,
+		                              .h5ad = cli_get(args, "write-h5ad", NULL),
+		                              .key = cli_get(args, "key-added", NULL),
+		                              .table = cli_get(args, "write-table", NULL),
+		                              .columns = cli_get(args, "write-columns", NULL),
+		                              .model = cli_get(args, "model", NULL) };
 	kdr_status st = KDR_OK;
 	if (cli_positional_count(args) != (names ? 1 : 2))
 		return cli_usage_error(
@@ -54,8 +62,7 @@ static int relabel_run(cli_args *args)
 		if (st == KDR_OK && report)
 			st = write_report(ctx, folder, true, force);
 		if (st == KDR_OK)
-			st = kdr_relabel(ctx, result, edits, folder, cli_get(args, "write-h5ad", NULL),
-			                 cli_get(args, "model", NULL), force);
+			st = kdr_relabel(ctx, result, edits, folder, &options, force);
 		if (st == KDR_OK && report)
 			st = write_report(ctx, folder, false, force);
 		st = kdr_outputs_end(ctx, st);

@@ -89,6 +89,7 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_job **job)
 			CLI_DO(cli_code(ctx, kdr_job_set(ctx, *job, o->name, value)));
 	kdr_job_options *options = kdr_job_options_of(*job);
 	options->map = cli_flag(args, "report");
+	options->representation = cli_get(args, "write-h5ad", NULL) != NULL;
 	options->model = cli_get(args, "save-model", NULL) != NULL;
 	options->no_model = !options->model && !cli_get(args, "arrays", NULL);
 	if (options->model && options->features_from)

@@ -31,6 +31,23 @@ static size_t ending_at(const char *path)
 	return at;
 }
 
+/* The length of a path without the sheet of a workbook. */
+static size_t file_length(const char *path)
+{
+	const char *dot = strstr(path, ".xls");
+	return dot && (dot[4] == 'x' || dot[4] == 'm') && dot[5] == ':' ? (size_t)(dot + 5 - path)
+	                                                                : strlen(path);
+}
+
+/* Whether two data sets were read from one file: a table that was split, or sheets of a workbook. */
+static bool same_file(const cli_tasks *tasks, int64_t a, int64_t b)
+{
+	const char *x = kdr_data_path(tasks->data[a]), *y = kdr_data_path(tasks->data[b]);
+	const size_t n = file_length(x);
+	return tasks->from[a] == tasks->from[b] ||
+	       (n < strlen(x) && n == file_length(y) && memcmp(x, y, n) == 0);
+}
+
 /* "out.csv"; if several files are written "out-NAME.csv": by the data set, or the file it was split from. */
 static void output_path(const char *given, const cli_tasks *tasks, int64_t task, bool several, char *out,
                         size_t room)
@@ -38,7 +55,7 @@ static void output_path(const char *given, const cli_tasks *tasks, int64_t task,
 	char name[256];
 	int64_t parts = 0;
 	for (int64_t i = 0; i < tasks->count; i++)
-		parts += tasks->from[i] == tasks->from[task];
+		parts += same_file(tasks, i, task);
 	if (!several) {
 		snprintf(out, room, "%s", given);
 		return;
@@ -132,16 +149,24 @@ static bool next_file(const char *given, const cli_tasks *tasks, int64_t first, 
 {
 	if (!given || *t >= tasks->count)
 		return false;
-	output_path(given, tasks, *t, tasks->from[first] != tasks->from[tasks->count - 1], path, room);
-	do
-		++*t;
-	while (*t < tasks->count && tasks->from[*t] == tasks->from[*t - 1]);
+	bool several = false, done = true;
+	for (int64_t i = first; i < tasks->count; i++)
+		several = several || !same_file(tasks, first, i);
+	output_path(given, tasks, *t, several, path, room);
+	while (done && ++*t < tasks->count) {
+		done = false;
+		for (int64_t i = first; i < *t; i++)
+			done = done || same_file(tasks, i, *t);
+	}
 	return true;
 }
 
 int cli_names_read(kdr_context *ctx, const cli_args *args, kdr_result *result)
 {
 	const char *path = cli_get(args, "names", NULL);
+	kdri_file info;
+	if (path && !result && kdri_file_at(path, &info) && !info.regular)
+		return EXIT_DONE; /* a pipe is read once */
 	const kdr_status st = path ? kdr_result_read_names(ctx, result, path) : KDR_OK;
 	return st == KDR_OK ? EXIT_DONE : cli_code_reading(ctx, st);
 }

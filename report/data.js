@@ -113,8 +113,8 @@ function findGroups() {
     parent.set(from, to);
     inside.set(to, both);
   };
-  /* A list of clusters for all data sets; so do results that do not say. */
-  if (D.shared_clusters || (D.shared_clusters === undefined && !correspondence.length)) {
+  /* Equal numbers are one cluster, except in results of earlier versions that state otherwise. */
+  if (D.shared_clusters !== false) {
     const first = new Map();
     for (const c of all) {
       if (first.has(c.number)) join(first.get(c.number), key(c.task, c.number));

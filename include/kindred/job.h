@@ -86,6 +86,8 @@ typedef struct kdr_job_options {
 	/* cluster */
 	int64_t neach_k; /* length of each_k, an error if it is not the number of data sets; 0: not checked */
 	bool known_in_data; /* the known classes are the classes of the data sets, -1, "?" and "" for unknown ones */
+	/* both */
+	bool representation; /* also compute coordinates in a common space: kdr_result_representation */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

@@ -53,6 +53,13 @@ KDR_API const double *kdr_result_confidence(const kdr_result *result, int64_t ta
 /* The second-best label of each sample, -1 if there is none: by the method's scores, else the cluster with the nearest other
  * mean. For a sample without a label: the class that was nearest to being chosen. NULL if unknown. */
 KDR_API const int64_t *kdr_result_second(const kdr_result *result, int64_t task);
+/* The estimated probability that the samples of cluster `number` in all data sets that have it belong together: the lowest of those
+ * of the first of these data sets with each other one; 1 if the method does not estimate it. NaN if fewer than two data sets have the
+ * cluster, and for classes. */
+KDR_API double kdr_result_match(const kdr_result *result, int64_t number);
+/* Coordinates of each sample in a space that all data sets share, n x *columns in row-major order, if kdr_job_options.representation
+ * was set; else NULL. A sample without a label has NaN. `columns` may be NULL. */
+KDR_API const double *kdr_result_representation(const kdr_result *result, int64_t task, int64_t *columns);
 /* Calibrated class probabilities of each sample of a target, n x classes in row-major order, if kdr_job_options.probabilities
  * was set; else NULL. `classes` may be NULL. */
 KDR_API const double *kdr_result_probabilities(const kdr_result *result, int64_t task, int64_t *classes);
@@ -91,20 +98,35 @@ enum { KDR_LEVELS_MOST = 64 };
  * live as long as `result`. Cost: O(1). */
 KDR_EXPERIMENTAL KDR_API const kdr_result *kdr_result_level_at(const kdr_result *result, int64_t index);
 /* Writes <task>.labels and <task>.samples.csv of one level of a result.json into a folder, which must exist, each completely or not
- * at all. `k` has `count` numbers: the number of clusters of that level or, for count > 1, of each data set at that level. Nothing is
- * written if a file exists and `force` is not set. Cost: O(size of result.json) time and memory. */
+ * at all. `k` has `count` numbers: the number of clusters of that level or, for count > 1, of each data set at that level. If
+ * `table` is not NULL, it also writes the CSV, TSV or Excel input with these `columns` to that file (kdr_result_write_input); several
+ * inputs become several files. Nothing is written if a file exists and `force` is not set. Cost: O(size of result.json) time and memory. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k,
-                                            int64_t count, const char *folder, bool force);
+                                            int64_t count, const char *folder, const char *table,
+                                            const char *columns, bool force);
+
+/* What kdr_relabel also writes; NULL: not. May grow. */
+typedef struct kdr_relabel_options {
+	size_t size;
+	const char *
+	        h5ad; /* a copy of the .h5ad input with the edited labels, as kdr_write_h5ad writes it, but without coordinates */
+	const char *key; /* its columns begin with this name; NULL: kindred */
+	const char *table,
+	        *columns; /* the CSV, TSV or Excel input with these columns (kdr_result_write_input) */
+	const char *
+	        model; /* a copy of this model into the folder, with the edited names of classes or clusters */
+} kdr_relabel_options;
+KDR_DEFINE_INIT(kdr_relabel_options)
 
 /* Applies an edits file, as the report saves it, to a result.json: renames, merges and moves of clusters, marks and notes. The file may also
  * have numbers and names of clusters, as for kdr_result_read_names. Writes
  * result.json, <task>.labels and <task>.samples.csv into a folder, which must exist, each completely or not at all. Nothing is
  * written if the edits are invalid (KDR_ERR_FORMAT, with the line) or belong to another result, or if a file exists and `force` is
- * not set. If `h5ad` is not NULL, it also writes a copy of the .h5ad input to that file, with the edited labels; if `model` is not
- * NULL, a copy of that model into the folder, with the edited names of classes or clusters. docs/relabel.md describes the edits file. Cost: O(size of result.json) time and memory. */
+ * not set. `options` may be NULL. Several inputs become several files. docs/relabel.md describes the edits file. Cost: O(size of
+ * result.json) time and memory. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_relabel(kdr_context *ctx, const char *result_json,
-                                                const char *edits_json, const char *folder, const char *h5ad,
-                                                const char *model, bool force);
+                                                const char *edits_json, const char *folder,
+                                                const kdr_relabel_options *options, bool force);
 
 /* --- result.json ------------------------------------------------------------------------------------------------------ */
 
@@ -165,12 +187,13 @@ KDR_API kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *re
 
 /* Writes the CSV, TSV or Excel file that a data set was read from, as it is, with more columns at the end: `columns` is a list of label,
  * name, confidence, second and may_be_new, such as "label,name"; NULL: those that the result has. `result` NULL only checks this list.
- * Cells are empty for rows that were skipped. If the file was split into data sets, all of them are used. Cost: O(size of the file) time, O(rows) memory. */
+ * Cells are empty for rows that were skipped. If the file was split into data sets, or if they are sheets of one workbook, all of them
+ * are used. Cost: O(size of the file) time, O(rows) memory. */
 KDR_API kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *result, int64_t index,
                                           const char *columns, const char *path, bool force);
 /* Writes the AnnData file `input` to `path` with the results of its rows: obs["kindred"], the class or the cluster by its given name,
- * known class or number, obs["kindred_confidence"], obs["kindred_second"], and obsm["X_kindred"] if coordinates are given; names begin
- * with `key` instead of "kindred" if it is not NULL. Everything else stays as it is. An input of another format is read again with
+ * known class or number, obs["kindred_confidence"], obs["kindred_second"], obs["kindred_match"] (kdr_result_match),
+ * obsm["X_kindred_rep"] (kdr_result_representation), and obsm["X_kindred"] if coordinates are given; names begin with `key` instead of "kindred" if it is not NULL. Everything else stays as it is. An input of another format is read again with
  * `reading` (may be NULL) and becomes a new AnnData file. `sets` are `count` data sets of the result, found by their names;
  * those read from `input` are used, several if it was split. `result` or `xy`, two numbers for each row of each set, may be
  * NULL; both: only `key` is checked. Cost: O(size of the file) time and memory. */

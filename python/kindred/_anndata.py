@@ -62,10 +62,11 @@ def _categories(result):
 
 
 def _write(adata, key, rows, result, tasks, categories=None):
-    """Writes obs[key], obs[key + "_confidence"], obs[key + "_second"], for a transfer obs[key + "_unlike_source"], obsm["X_" + key] if the result has a map, and uns[key]."""
+    """Writes obs[key], obs[key + "_confidence"], obs[key + "_second"], obs[key + "_match"], for a transfer obs[key + "_unlike_source"],
+    obsm["X_" + key + "_rep"], obsm["X_" + key] if the result has a map, and uns[key]."""
     import pandas
     n = adata.shape[0]
-    labels, second, confidence, places = np.full(n, None, object), np.full(n, None, object), np.full(n, np.nan), None
+    labels, second, confidence, match, places, shared = np.full(n, None, object), np.full(n, None, object), np.full(n, np.nan), np.full(n, np.nan), None, None
     names = _categories(result) if result.classes is None else None
     fresh = result.arrays.get("may_be_new")
     for task, r in zip(tasks, rows.values()):
@@ -75,8 +76,15 @@ def _write(adata, key, rows, result, tasks, categories=None):
             elif values is not None:
                 column[r] = [None if v is None else str(v) for v in values]
         sure, xy = result.confidence(task), result.map(task)
+        coordinates = result.representation(task)
         if sure is not None:
             confidence[r] = sure
+        if names is not None:
+            chances = [result.match(number) for number in range(len(names))]
+            match[r] = [chances[v] if v >= 0 else np.nan for v in result.labels(task)]
+        if coordinates is not None:
+            shared = np.full((n, coordinates.shape[1]), np.nan) if shared is None else shared
+            shared[r] = coordinates
         if xy is not None:
             places = np.full((n, 2), np.nan) if places is None else places
             places[r[result.map_rows(task)]] = xy
@@ -84,6 +92,8 @@ def _write(adata, key, rows, result, tasks, categories=None):
     adata.obs[f"{key}_confidence"] = confidence
     if any(v is not None for v in second):
         adata.obs[f"{key}_second"] = pandas.Categorical(second, names or categories)
+    if np.isfinite(match).any():
+        adata.obs[f"{key}_match"] = match
     if fresh is not None:
         flags = np.zeros(n, bool)
         for task, r in zip(tasks, rows.values()):
@@ -92,6 +102,8 @@ def _write(adata, key, rows, result, tasks, categories=None):
         adata.obs[f"{key}_unlike_source"] = flags
     if places is not None:
         adata.obsm[f"X_{key}"] = places
+    if shared is not None:
+        adata.obsm[f"X_{key}_rep"] = shared
     adata.uns[key] = _statistics(result)
 
 
@@ -121,7 +133,11 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
 
     The labels are written to ``obs[key]`` (names of known classes, otherwise numbers), the
     confidence to ``obs[key + "_confidence"]``, the second choice to ``obs[key +
-    "_second"]`` and, with ``map=True``, the map to ``obsm["X_" + key]``.
+    "_second"]``, and the probability that the cluster is the same group in all
+    batches to ``obs[key + "_match"]``. ``obsm["X_" + key + "_rep"]`` has coordinates
+    that all batches share (:meth:`Result.representation`), for example for
+    ``scanpy.pp.neighbors(adata, use_rep="X_kindred_rep")``. With ``map=True``, the
+    map is written to ``obsm["X_" + key]``.
     ``uns[key]`` has the method, objective, relatedness, advice, and DataFrames of the
     clusters and of the features that distinguish them.
 
@@ -176,7 +192,7 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
     4
     """
     tables, rows = _parts(adata, batch_key, layer, obsm, "all")
-    result = cluster(tables, k, explain=_explaining(adata, rows, explain, feature_names), **options)
+    result = cluster(tables, k, explain=_explaining(adata, rows, explain, feature_names), **{"representation": True, **options})
     _write(adata, key, rows, result, range(len(rows)))
     adata.uns[key]["batch_key"] = batch_key or ""
     return result
@@ -255,7 +271,7 @@ def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred"
     both = set(sources) & set(targets)
     result = transfer({f"source {n}" if n in both else n: t for n, t in sources.items()}, [classes[r] for r in s_rows.values()],
                       {f"target {n}" if n in both else n: t for n, t in targets.items()},
-                      explain=_explaining(target, rows, explain, feature_names), **options)
+                      explain=_explaining(target, rows, explain, feature_names), **{"representation": True, **options})
     tasks = range(len(result.tasks) - len(rows), len(result.tasks))
     _write(target, key, rows, result, tasks, sorted(set(classes)))
     target.uns[key].update(classes=np.array([str(c) for c in result.classes], dtype=object), label_key=label_key, batch_key=batch_key or "")

@@ -173,8 +173,9 @@ def convert(source, target, *, force=False, **options):
 def write_h5ad(path, tasks, result=None, *, input=None, key="kindred", force=False, **options):
     """Write the file that data were read from as AnnData, with the labels of a result.
 
-    The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]``, ``obs["kindred_second"]`` and,
-    if the result has a map, ``obsm["X_kindred"]``.
+    The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]``, ``obs["kindred_second"]``,
+    ``obs["kindred_match"]`` (:meth:`Result.match`), if the result has a map, ``obsm["X_kindred"]``, and if it was made
+    with ``representation=True``, ``obsm["X_kindred_rep"]``.
 
     Parameters
     ----------
@@ -275,7 +276,7 @@ def inspect(table, **options):
     return {name: getattr(out, name) for name, _ in ffi.typeof("kdr_inspection").fields}
 
 
-def relabel(result, edits, folder, *, h5ad=None, model=None, force=False):
+def relabel(result, edits, folder, *, h5ad=None, key="kindred", table=None, columns=None, model=None, force=False):
     """Apply edits that were made in the report to the files of a result.
 
     Parameters
@@ -283,15 +284,22 @@ def relabel(result, edits, folder, *, h5ad=None, model=None, force=False):
     result : path
         The ``result.json`` that belongs to the report (:meth:`Result.save`).
     edits : path
-        The edits file that the report saved.
+        The edits file that the report saved, or a file with numbers and names of
+        clusters (:meth:`Result.rename_clusters`).
     folder : path
         Folder for ``result.json``, labels and samples. It is created if it does not
         exist.
     h5ad : path, optional
         Also write the AnnData input to this file, with the edited labels.
+    key : str, default='kindred'
+        Names in that file begin with it.
+    table : path, optional
+        Also write the CSV, TSV or Excel input to this file, with the edited labels.
+    columns : list of str, optional
+        The columns to add to it, as for :meth:`Result.save_table`.
     model : path, optional
-        Also write a copy of this model of :func:`transfer` into the folder, with the
-        edited names of classes.
+        Also write a copy of this model into the folder, with the edited names of
+        classes or clusters.
     force : bool, default=False
         Replace existing files.
 
@@ -319,5 +327,13 @@ def relabel(result, edits, folder, *, h5ad=None, model=None, force=False):
     """
     session = Session()
     os.makedirs(folder, exist_ok=True)
-    more = [ffi.NULL if path is None else chars(path) for path in (h5ad, model)]
-    session.check(lib.kdr_relabel(session.ctx, chars(result), chars(edits), chars(folder), *more, force))
+    if columns is not None and table is None:
+        raise ValueError("columns has no effect without table: pass the file to write")
+    o, keep = ffi.new("kdr_relabel_options *"), []
+    lib.kdr_relabel_options_init(o)
+    columns = columns if columns is None or isinstance(columns, str) else ",".join(columns)
+    for name, value in {"h5ad": h5ad, "key": key, "table": table, "columns": columns, "model": model}.items():
+        if value is not None:
+            keep.append(chars(value))
+            setattr(o, name, keep[-1])
+    session.check(lib.kdr_relabel(session.ctx, chars(result), chars(edits), chars(folder), o, force))

@@ -336,7 +336,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
             cannot_link=None, explain=None,
-            report_features=None, model_size=None, model_without_samples=False):
+            report_features=None, model_size=None, model_without_samples=False, representation=False):
     """Cluster one or more related data sets together.
 
     Parameters
@@ -400,6 +400,9 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         such as the index of a DataFrame, otherwise by position. `text_column` and
         `texts` then apply to it, and `label_column` to either.
     <kept>
+    representation : bool, default=False
+        Also compute coordinates of the samples in a space that all data sets share
+        (:meth:`Result.representation`).
 
     Returns
     -------
@@ -449,7 +452,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
               features=features, top_features=top_features, top_by=top_by, fit_on=fit_on, preprocess=preprocess, pooled=pooled, quality=quality,
               resamples=resamples, report_features=report_features, model_size=model_size, model_without_samples=model_without_samples)
     o, out = job.o, ffi.new("kdr_result **")
-    o.map, o.model, o.known_in_data = map, model, known_column is not None
+    o.map, o.model, o.known_in_data, o.representation = map, model, known_column is not None, representation
     starts = None
     if init is not None:
         init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
@@ -594,7 +597,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, vectors=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
-             explain=None, report_features=None, model_size=None, model_without_samples=False):
+             explain=None, report_features=None, model_size=None, model_without_samples=False, representation=False):
     """Label target data sets with the classes of labelled source data sets.
 
     Parameters
@@ -641,6 +644,9 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     explain : table or texts, list or dict of these, optional
         What explains the classes of the targets, as for :func:`cluster`.
     <kept>
+    representation : bool, default=False
+        Also compute coordinates of the samples in a space that all data sets share
+        (:meth:`Result.representation`).
 
     Returns
     -------
@@ -718,7 +724,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     sets.sources, sets.nsources, sets.targets, sets.ntargets = keep[0], len(source), keep[1], len(target)
     sets.bridges, sets.nbridges, sets.views = keep[2], len(bridge), keep[3]
     known = _known(o, target_labels, values)
-    o.map, o.model = map, model
+    o.map, o.model, o.representation = map, model, representation
     session.check(lib.kdr_transfer(session.ctx, sets, o, out), keeps=True)
     del known  # the options point into it until here
     return finish(session, Result(out[0], values))

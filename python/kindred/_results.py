@@ -325,6 +325,43 @@ class Result:
         m = lib.kdr_result_map(self._result, self.index(task))
         return None if m.n == 0 else np.column_stack([view(v, m.n, np.int32, self) for v in (m.x, m.y)])
 
+    def representation(self, task=0):
+        """Return coordinates of the samples in a space that all data sets share.
+
+        They are the method's own, if it has them (``harmony``, ``inmf``); otherwise the samples minus the mean of their data
+        set, along the leading directions of all data sets. Distances in it compare samples of different data sets.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array or None
+            One row per sample and up to 50 columns, NaN for samples without a label; None unless the job was run with
+            ``representation=True``, and for data sets with different features.
+        """
+        task, columns = self.index(task), ffi.new("int64_t *")
+        values = lib.kdr_result_representation(self._result, task, columns)
+        found = self._per_sample(values, task, np.float64, columns[0])
+        return None if found is None else found.reshape(-1, columns[0])
+
+    def match(self, cluster):
+        """Return the probability that a cluster is the same group in all data sets that have it.
+
+        Parameters
+        ----------
+        cluster : int
+            The number of the cluster.
+
+        Returns
+        -------
+        float
+            The lowest probability for two of the data sets; 1 if the method does not estimate it. NaN for a cluster of one data set
+            and for classes.
+        """
+        return lib.kdr_result_match(self._result, cluster)
+
     def map_rows(self, task=0):
         """Return the samples that the map shows.
 
@@ -588,7 +625,7 @@ class Result:
         Parameters
         ----------
         path : path
-            The file to write. An Excel file stays one.
+            The file to write. An Excel file stays one; if several of its sheets are data sets of the result, all of them get the columns.
         <task>
         columns : list of str, optional
             Columns to add, of ``"label"``, ``"name"``, ``"confidence"``, ``"second"`` and ``"may_be_new"``.
@@ -748,8 +785,8 @@ class Result:
         Returns
         -------
         DataFrame
-            Columns ``task``, ``id`` (if samples have names), ``label``,
-            ``confidence`` and ``second``.
+            Columns ``task``, ``id`` (if samples have names), ``label``, ``name`` (if
+            some cluster has a name or title), ``confidence`` and ``second``.
         """
         import pandas
         parts = []
@@ -757,7 +794,10 @@ class Result:
             labels = self.labels(t)
             if labels is None:
                 continue
-            columns = {"task": [task] * len(labels), "id": self.ids(t), "label": labels, "confidence": self.confidence(t), "second": self.second(t)}
+            names = self.names(t) if self.classes is None else []
+            called = [names[label] if label >= 0 else None for label in labels] if any(names) else None
+            columns = {"task": [task] * len(labels), "id": self.ids(t), "label": labels, "name": called, "confidence": self.confidence(t),
+                       "second": self.second(t)}
             parts.append(pandas.DataFrame({name: values for name, values in columns.items() if values is not None}))
         return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=["task", "label"])
 

@@ -6,6 +6,11 @@ import unittest
 import numpy as np
 import pandas as pd
 
+try:
+    import anndata
+except Exception:  # an installed anndata may not import with a newer NumPy
+    anndata = None
+
 import kindred
 from common import PartsTest, blobs, quiet
 
@@ -59,6 +64,64 @@ class Names(PartsTest):
         self.assertEqual(result.names(), [None, "middle", None])
         self.assertIn("there is no cluster 8", " ".join(result.warnings))
         self.assertRaises(OSError, result.rename_clusters, self.path("none.csv"))
+
+    def test_frames_and_tables(self):
+        frame = pd.DataFrame(self.x, columns=list("pqrst")).round(6)
+        frame.to_csv(self.path("a.csv"), index=False)
+        frame[:40].to_csv(self.path("b.csv"), index=False)
+        sets = {name: kindred.read(self.path(f"{name}.csv")) for name in "ab"}
+        result = kindred.cluster(sets, "2-4", representation=True)
+        result.rename_clusters({0: "zero"})
+        found = result.to_frame()
+        self.assertEqual(list(found.columns), ["task", "label", "name", "confidence", "second"])
+        self.assertEqual(list(found["name"]), [result.names(task)[label] for task, label in zip(found["task"], found["label"])])
+        result.cut(2).save_table(self.path("two.csv"), "b", columns=["name", "label"])
+        table = pd.read_csv(self.path("two.csv"))
+        self.assertEqual([list(table["cluster"]), list(table.columns[-2:])], [list(result.cut(2).labels("b")), ["cluster_name", "cluster"]])
+        self.assertEqual(set(table["cluster_name"][table["cluster"] == 0]), {"zero"})
+        # relabel
+        result.save(self.path("r.json"))
+        with open(self.path("n.csv"), "w") as f:
+            f.write("0,first\n")
+        kindred.relabel(self.path("r.json"), self.path("n.csv"), self.path("new"), table=self.path("new.csv"), columns=["label", "name"])
+        for name in "ab":
+            table = pd.read_csv(self.path(f"new-{name}.csv"))
+            self.assertEqual(list(table["cluster"]), list(result.labels(name)))
+            self.assertEqual(set(table["cluster_name"][table["cluster"] == 0]), {"first"})
+        self.assertRaisesRegex(ValueError, "no effect without table", kindred.relabel, self.path("r.json"), self.path("n.csv"), self.path("new"), columns="label")
+        # coordinates and matches
+        for name, n in (("a", 60), ("b", 40)):
+            self.assertEqual(result.representation(name).shape, (n, 5))
+        self.assertIsNone(kindred.cluster(sets, 3).representation())
+        both = set(result.labels("a")) & set(result.labels("b"))
+        self.assertTrue(all(0 < result.match(c) <= 1 for c in both))
+        self.assertTrue(np.isnan(kindred.cluster(self.x, 3).match(0)))
+
+    @unittest.skipIf(anndata is None, "needs anndata")
+    def test_anndata(self):
+        cells = anndata.AnnData(np.vstack([self.x, self.x + .1]).astype(np.float32))
+        cells.obs["batch"] = ["a"] * 60 + ["b"] * 60
+        result = kindred.cluster_anndata(cells, "batch", 3, key="seg", known={"1": "one"})
+        self.assertEqual(list(cells.obs.columns), ["batch", "seg", "seg_confidence", "seg_second", "seg_match"])
+        names = ["one" if name == "one" else str(number) for number, name in enumerate(result.names())]
+        labels = np.concatenate([result.labels("a"), result.labels("b")])
+        self.assertEqual([str(v) for v in cells.obs["seg"]], [names[label] for label in labels])
+        np.testing.assert_array_equal(cells.obs["seg_match"], [result.match(label) for label in labels])
+        self.assertEqual(set(cells.obsm), {"X_seg_rep"})
+        np.testing.assert_array_equal(cells.obsm["X_seg_rep"][60:], result.representation("b"))
+        new = cells[:60].copy()
+        kindred.transfer_anndata(cells[60:], new, "seg")
+        self.assertEqual(set(new.obsm), {"X_seg_rep", "X_kindred_rep"})
+        self.assertNotIn("kindred_match", new.obs)
+        # as a file
+        cells.write_h5ad(self.path("c.h5ad"))
+        data = kindred.read(self.path("c.h5ad"))
+        result = kindred.cluster(data, 3, representation=True)
+        result.rename_clusters({2: "two"})
+        kindred.write_h5ad(self.path("d.h5ad"), data, result, key="neu")
+        found = anndata.read_h5ad(self.path("d.h5ad"))
+        self.assertEqual([str(v) for v in found.obs["neu"]], ["two" if v == 2 else str(v) for v in result.labels()])
+        np.testing.assert_array_equal(found.obsm["X_neu_rep"], result.representation())
 
     def test_what_is_refused(self):
         result = kindred.cluster(self.x, 3, "kmeans")

@@ -31,8 +31,9 @@ cell_column <- function(x, name) {
   data[[name]]
 }
 
-# Fits the cells of each batch as a data set. Returns the fit and, in the order of the cells, labels, confidence and coordinates.
-fit_cells <- function(values, batch, k, call, ...) {
+# Fits the cells of each batch as a data set. Returns the fit and, in the order of the cells, labels (known classes by their names), second choices,
+# confidence, match and coordinates.
+fit_cells <- function(values, batch, k, call, ..., representation = TRUE) {
   cells <- colnames(values) %||% as.character(seq_len(ncol(values)))
   if (is.null(batch)) batch <- rep("cells", ncol(values))
   if (anyNA(batch)) kd_stop("the batch of ", sum(is.na(batch)), " cells is missing: every cell needs a batch", status = 20L)
@@ -43,19 +44,40 @@ fit_cells <- function(values, batch, k, call, ...) {
     part <- if (length(parts) == 1) values else values[, parts[[name]], drop = FALSE]
     new_data(owned(session, list(matrix_set(session, part, name, transposed = TRUE)))[[1]])
   })
-  fit <- kd_cluster.default(stats::setNames(sets, names(parts)), k = k, ...)
+  fit <- kd_cluster.default(stats::setNames(sets, names(parts)), k = k, ..., representation = representation)
   fit$call <- call_of_generic(call)
   n <- length(cells)
-  labels <- rep(NA_integer_, n)
-  confidence <- rep(NA_real_, n)
+  labels <- second <- rep(NA_integer_, n)
+  confidence <- match <- rep(NA_real_, n)
+  shared <- NULL
   xy <- matrix(NA_real_, n, 2, dimnames = list(cells, paste0("KINDRED_", 1:2)))
   for (name in names(parts)) {
     labels[parts[[name]]] <- fit$labels[[name]]
+    match[parts[[name]]] <- fit$match[[name]][fit$labels[[name]] + 1L]
+    if (!is.null(fit$second[[name]])) second[parts[[name]]] <- fit$second[[name]]
+    coordinates <- fit$representation[[name]]
+    if (!is.null(coordinates)) {
+      if (is.null(shared)) shared <- matrix(NA_real_, n, ncol(coordinates), dimnames = list(cells, paste0("KINDREDREP_", seq_len(ncol(coordinates)))))
+      shared[parts[[name]], ] <- coordinates
+    }
     if (!is.null(fit$confidence[[name]])) confidence[parts[[name]]] <- fit$confidence[[name]]
     map <- fit$map[[name]]
     if (!is.null(map)) xy[parts[[name]][map$sample], ] <- as.matrix(map[c("x", "y")])
   }
-  list(fit = fit, labels = factor(labels, levels = sort(unique(labels))), confidence = confidence, xy = xy)
+  known <- list(...)$known
+  known <- unique(as.character(unlist(if (is_path(known) && is.null(names(known))) NULL else known)))
+  called <- function(number) {
+    names <- unlist(lapply(fit$names, `[`, number + 1L))
+    names <- names[names %in% known]
+    if (length(names)) names[[1]] else as.character(number)
+  }
+  numbers <- sort(unique(c(labels, second)))
+  levels <- vapply(numbers, called, "")
+  as_level <- function(codes) factor(codes, levels = numbers, labels = levels)
+  columns <- data.frame(cluster = as_level(labels), confidence = confidence, row.names = cells)
+  if (!all(is.na(second))) columns$second <- as_level(second)
+  if (!all(is.na(match))) columns$match <- match
+  list(fit = fit, columns = columns, xy = if (!all(is.na(xy))) xy, shared = shared)
 }
 
 #' Cluster cells of several batches
@@ -70,12 +92,14 @@ fit_cells <- function(values, batch, k, call, ...) {
 #' @param assay Name of the assay. By default `counts`, or the default assay.
 #' @param layer Layer (slot) of a Seurat assay.
 #' @param name Name of the results in the object.
-#' @return The object with the clusters. `SingleCellExperiment`:
-#'   `colData(x)$kindred`, `colData(x)$kindred_confidence`,
-#'   `reducedDim(x, "KINDRED")` and the complete result in
-#'   `metadata(x)$kindred`. `Seurat`: `Idents(x)`,
-#'   `x$kindred_cluster`, `x$kindred_confidence`, the reduction `kindred` and the
-#'   complete result in `Misc(x, "kindred")`.
+#' @return The object with the clusters: a factor of their numbers, or of the classes
+#'   that `known` names. `SingleCellExperiment`: `colData(x)$kindred`,
+#'   `kindred_confidence`, `kindred_second` and `kindred_match` (the probability that the
+#'   cluster is the same group in all batches), the map `reducedDim(x, "KINDRED")`,
+#'   coordinates that all batches share, `reducedDim(x, "KINDRED_REP")`, and the complete
+#'   result in `metadata(x)$kindred`. `Seurat`: `Idents(x)`, `x$kindred_cluster`,
+#'   `x$kindred_confidence`, `x$kindred_second`, `x$kindred_match`, the reductions `kindred`
+#'   and `kindred_rep`, and the complete result in `Misc(x, "kindred")`.
 #' @name kd_cluster_cells
 #' @examplesIf isNamespaceLoaded("SingleCellExperiment")
 #' # run after library(SingleCellExperiment)
@@ -95,10 +119,11 @@ kd_cluster.SingleCellExperiment <- function(x, batch = NULL, k = NULL, ..., assa
   batches <- if (!is.null(batch)) as.character(cell_column(x, batch))
   found <- fit_cells(cells_matrix(x, assay), batches, k, match.call(), ...)
   data <- SummarizedExperiment::colData(x)
-  data[[name]] <- found$labels
-  data[[paste0(name, "_confidence")]] <- found$confidence
+  data[[name]] <- found$columns$cluster
+  for (column in setdiff(names(found$columns), "cluster")) data[[paste0(name, "_", column)]] <- found$columns[[column]]
   SummarizedExperiment::colData(x) <- data
-  if (!all(is.na(found$xy))) SingleCellExperiment::reducedDim(x, toupper(name)) <- found$xy
+  if (!is.null(found$xy)) SingleCellExperiment::reducedDim(x, toupper(name)) <- found$xy
+  if (!is.null(found$shared)) SingleCellExperiment::reducedDim(x, paste0(toupper(name), "_REP")) <- found$shared
   metadata <- S4Vectors::metadata(x)
   metadata[[name]] <- found$fit
   S4Vectors::metadata(x) <- metadata
@@ -113,10 +138,13 @@ kd_cluster.Seurat <- function(x, batch = NULL, k = NULL, ..., assay = NULL, laye
   assay <- assay %||% SeuratObject::DefaultAssay(x)
   found <- fit_cells(cells_matrix(x, assay, layer), batches, k, match.call(), ...)
   cells <- colnames(x)
-  data <- stats::setNames(data.frame(found$labels, found$confidence, row.names = cells), paste0(name, c("_cluster", "_confidence")))
+  data <- stats::setNames(found$columns, paste0(name, "_", names(found$columns)))
+  rownames(data) <- cells
   x <- SeuratObject::AddMetaData(x, data)
-  SeuratObject::Idents(x) <- stats::setNames(found$labels, cells)
-  if (!all(is.na(found$xy)))
+  SeuratObject::Idents(x) <- stats::setNames(found$columns$cluster, cells)
+  if (!is.null(found$shared))
+    x[[paste0(name, "_rep")]] <- SeuratObject::CreateDimReducObject(embeddings = found$shared, key = "KINDREDREP_", assay = assay)
+  if (!is.null(found$xy))
     x[[name]] <- SeuratObject::CreateDimReducObject(embeddings = found$xy, key = "KINDRED_", assay = assay)
   x@misc[[name]] <- found$fit # Misc<- would remove its class
   x

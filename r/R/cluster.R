@@ -66,6 +66,8 @@
 #'   `quality`. The default is 5; 0 skips them.
 #' @param map Also compute a two-dimensional map of the samples, for `plot()` and
 #'   the report. `FALSE` saves its time.
+#' @param representation Also compute coordinates of the samples in a space that all data
+#'   sets share (`fit$representation`).
 #' @param model Check that a model can be saved, and compare its predictions with
 #'   the labels. With `auto`, the model then keeps samples, so that data sets can be
 #'   added to it ([kd_into()]) and new samples are labelled by a vote.
@@ -125,14 +127,14 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                feature_options = list(), pooled = FALSE, init = NULL,
                                quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, model_size = NULL,
                                model_without_samples = FALSE, known = NULL, known_column = NULL, must_link = NULL, cannot_link = NULL,
-                               explain = NULL, seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
+                               explain = NULL, representation = FALSE, seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_cluster.default)))
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
   algorithm <- find_method(method, "cluster")
   if (!is.null(known_column) && (!is.null(known) || !is.null(label_column)))
     kd_stop("known_column has no effect with ", if (is.null(known)) "label_column" else "known", ": remove one of them")
-  how <- list(known_in_data = !is.null(known_column), map = flag(map, "map"), model = flag(model, "model"), score = !is.null(label_column),
+  how <- list(known_in_data = !is.null(known_column), map = flag(map, "map"), representation = flag(representation, "representation"), model = flag(model, "model"), score = !is.null(label_column),
               options = job_words(algorithm, options, features_from, feature_options, weight = weight, norm = norm, scale = scale, features = features,
                                   top_features = top_features, top_by = top_by, fit_on = fit_on, preprocess = preprocess, pooled = flag(pooled, "pooled"),
                                   quality = flag(quality, "quality"), resamples = resamples, model_size = model_size,

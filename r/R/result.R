@@ -25,6 +25,10 @@
 #'   \item{`names`}{what the clusters of each data set are called, by number: the name that
 #'     [kd_rename()] gave, the known class, or the title; `NA` if there is none. The name of
 #'     label `l` is `names[l + 1]`}
+#'   \item{`match`}{the probability that each cluster is the same group in all data sets that have it,
+#'     by number; `NA` for a cluster of one data set}
+#'   \item{`representation`}{with `representation = TRUE`: coordinates of the samples in a space that all
+#'     data sets share, up to 50 columns}
 #'   \item{`unlike_source`}{transfer with `auto`: the rank of each sample by how little
 #'     it resembles the source, from 0 to 1}
 #'   \item{`map`}{coordinates of the samples}
@@ -44,7 +48,7 @@
 #' @param ... Further arguments for other methods; ignored.
 #' @return `labels()` returns the clusters or classes, `as.data.frame()` a data
 #'   frame with the columns `id`, `dataset`, `cluster` or `class`, `confidence`,
-#'   `second`, `row` and, if available, `unlike_source`. `summary()` returns a list of tables.
+#'   `second`, `row` and, if available, `name` (of the cluster) and `unlike_source`. `summary()` returns a list of tables.
 #' @name kindred-object
 #' @examples
 #' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
@@ -84,7 +88,8 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     command = command, method = found$method, datasets = names, single = single, from = from, classes = if (known) classes,
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
     second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
-    k = vapply(tasks, `[[`, 0L, "k"), numbers = pick("numbers"), names = if (!known) pick("names"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
+    k = vapply(tasks, `[[`, 0L, "k"), numbers = pick("numbers"), names = if (!known) pick("names"), match = if (!known) pick("match"),
+    representation = if (!all(vapply(pick("representation"), is.null, NA))) pick("representation"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
     advice = lapply(pick("advice"), in_r), sharing = pick("sharing"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
@@ -131,6 +136,7 @@ labels.kindred <- function(object, ...) if (object$single) object$labels[[1]] el
 #' @export
 as.data.frame.kindred <- function(x, row.names = NULL, optional = FALSE, ...) {
   column <- if (is.null(x$classes)) "cluster" else "class"
+  named <- !all(is.na(unlist(x$names)))
   parts <- lapply(seq_along(x$datasets), function(t) {
     n <- x$dim[t, 1]
     or_na <- function(value, otherwise = NA) if (is.null(value)) rep(otherwise, n) else value
@@ -139,6 +145,8 @@ as.data.frame.kindred <- function(x, row.names = NULL, optional = FALSE, ...) {
                        label = or_na(x$labels[[t]]), confidence = or_na(x$confidence[[t]], NA_real_), second = or_na(x$second[[t]]),
                        row = x$rows[[t]])
     names(part)[3] <- column
+    called <- x$names[[t]]
+    if (named) part$name <- called[match(part$cluster + 1L, seq_along(called))]
     if (!is.null(x$unlike_source[[t]])) part$unlike_source <- x$unlike_source[[t]]
     for (level in names(x$levels)) part[[paste0("cluster_", level)]] <- x$levels[[level]][[t]]
     part
@@ -387,7 +395,8 @@ kd_rename <- function(fit, names) {
 #' @param fit A result of [kd_cluster()] or [kd_transfer()] on data that [kd_read()] read
 #'   from a CSV, TSV or Excel file.
 #' @param path The file to write. An Excel file stays one.
-#' @param dataset Name of the data set, if there are several.
+#' @param dataset Name of the data set, if there are several. If they are sheets of one Excel
+#'   file, all of them get the columns.
 #' @param columns Columns to add, of `"label"`, `"name"`, `"confidence"`, `"second"` and
 #'   `"may_be_new"`; `NULL` adds those that the result has.
 #' @param force Replace an existing file.
@@ -405,7 +414,7 @@ kd_save_table <- function(fit, path, dataset = NULL, columns = NULL, force = FAL
   if (length(task) != 1 || is.na(task)) kd_stop("there is no data set ", shown(dataset), ": the data sets are ", paste(fit$all_datasets, collapse = ", "))
   session <- session_open()
   on.exit(session_close(session))
-  call_c(session, C_result_input, alive(fit), task, if (!is.null(columns)) paste(columns, collapse = ","), path.expand(path), flag(force, "force"))
+  call_c(session, C_result_input, alive(fit), fit$level, task, if (!is.null(columns)) paste(columns, collapse = ","), path.expand(path), flag(force, "force"))
   invisible(path)
 }
 
@@ -441,7 +450,8 @@ kd_report <- function(fit, path, force = FALSE) {
 #' @param fit A result of [kd_cluster()].
 #' @param k The number of clusters.
 #' @return `fit` with the labels, the confidence and the second-best labels for `k`
-#'   clusters. The report, the map and models stay those of the suggested number.
+#'   clusters, which [kd_save_table()] writes. The report, the map and models stay those of the
+#'   suggested number.
 #' @examples
 #' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
 #' fit <- kd_cluster(sets, k = 2:4, method = "kmeans", map = FALSE)
@@ -455,6 +465,7 @@ kd_cut <- function(fit, k) {
   if (is.null(level)) kd_stop("k is ", shown(k), ": the fit has ", paste(names(fit$level_details), collapse = ", "), " clusters")
   same <- c("labels", "confidence", "second", "numbers")
   fit[same] <- level[same]
+  fit$level <- match(as.character(k), names(fit$level_details)) - 1L
   fit$k <- unname(level$k)
   fit$k_from <- "chosen"
   fit$k_evidence <- character()
@@ -464,12 +475,16 @@ kd_cut <- function(fit, k) {
 #' Apply edits that were made in the report
 #'
 #' @param result Path of the `result.json` that belongs to the report ([kd_json()]).
-#' @param edits Path of the edits file that the report saved.
+#' @param edits Path of the edits file that the report saved, or of a file with a number and
+#'   a name of a cluster in each line.
 #' @param folder Folder for the edited result and the labels. It is created if it
 #'   does not exist.
 #' @param h5ad Also write the AnnData input to this file, with the edited labels.
-#' @param model Also write a copy of this model of [kd_transfer()] into the folder,
-#'   with the edited names of classes.
+#' @param key Names in that file begin with it instead of `kindred`.
+#' @param table Also write the CSV, TSV or Excel input to this file, with the edited labels.
+#' @param columns The columns to add to it, as for [kd_save_table()].
+#' @param model Also write a copy of this model into the folder, with the edited names
+#'   of classes or clusters.
 #' @param force Replace existing files.
 #' @return `folder`, invisibly.
 #' @examples
@@ -482,12 +497,14 @@ kd_cut <- function(fit, k) {
 #' folder <- kd_relabel(result, edits, tempfile())
 #' table(readLines(file.path(folder, "task1.labels")))
 #' @export
-kd_relabel <- function(result, edits, folder, h5ad = NULL, model = NULL, force = FALSE) {
+kd_relabel <- function(result, edits, folder, h5ad = NULL, key = NULL, table = NULL, columns = NULL, model = NULL, force = FALSE) {
+  if (!is.null(columns) && is.null(table)) kd_stop("columns has no effect without table: give the file to write")
   for (path in c(result, edits)) if (!file.exists(path)) kd_stop(path, ": no such file", status = 50L)
   session <- session_open()
   on.exit(session_close(session))
   expand <- function(path) if (!is.null(path)) path.expand(path)
   if (!dir.exists(folder)) dir.create(folder, recursive = TRUE)
-  call_c(session, C_apply_edits, path.expand(result), path.expand(edits), path.expand(folder), list(h5ad = expand(h5ad), model = expand(model)), flag(force, "force"))
+  call_c(session, C_apply_edits, path.expand(result), path.expand(edits), path.expand(folder),
+         list(h5ad = expand(h5ad), key = key, table = expand(table), columns = if (!is.null(columns)) paste(columns, collapse = ","), model = expand(model)), flag(force, "force"))
   invisible(folder)
 }

@@ -44,14 +44,14 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
                         id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, vectors = NULL, weight = NULL,
                         norm = NULL, scale = NULL, features = NULL, top_features = NULL, top_by = NULL, fit_on = NULL,
                         preprocess = "default", features_from = NULL, feature_options = list(), map = TRUE, model = FALSE,
-                        model_size = NULL, model_without_samples = FALSE, ask = NULL, target_labels = NULL, explain = NULL, seed = 1, threads = NULL,
+                        model_size = NULL, model_without_samples = FALSE, ask = NULL, target_labels = NULL, explain = NULL, representation = FALSE, seed = 1, threads = NULL,
                         time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_transfer)))
   if (base::missing(target)) kd_stop("target is missing: give the data set to label")
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
   algorithm <- find_method(method, "transfer")
-  how <- list(map = flag(map, "map"), model = flag(model, "model"),
+  how <- list(map = flag(map, "map"), representation = flag(representation, "representation"), model = flag(model, "model"),
               options = job_words(algorithm, options, features_from, feature_options, weight = weight, norm = norm, scale = scale, features = features,
                                   top_features = top_features, top_by = top_by, fit_on = fit_on, preprocess = preprocess, ask = ask,
                                   probabilities = flag(probabilities, "probabilities"), model_size = model_size,

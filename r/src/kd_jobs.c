@@ -175,6 +175,7 @@ static kdr_job_options *job_options(kd_session *s, kdr_family family, SEXP how)
 	if (!o)
 		return NULL;
 	o->map = kd_flag(how, "map");
+	o->representation = kd_flag(how, "representation");
 	o->model = kd_flag(how, "model");
 	o->score = kd_flag(how, "score");
 	if (kd_get(how, "into") != R_NilValue)
@@ -365,20 +366,28 @@ SEXP kd_result_ask(SEXP session, SEXP result, SEXP task, SEXP path, SEXP force)
 	return R_NilValue;
 }
 
-/* The file that a data set was read from, with more columns; `columns` may be NULL. */
-SEXP kd_result_input(SEXP session, SEXP result, SEXP task, SEXP columns, SEXP path, SEXP force)
+/* The file that a data set was read from, with more columns; `columns` may be NULL. `level`: of several, from 0; NULL: the result. */
+SEXP kd_result_input(SEXP session, SEXP result, SEXP level, SEXP task, SEXP columns, SEXP path, SEXP force)
 {
 	kd_session *s = kd_session_of(session);
-	kd_ok(s, kdr_result_write_input(s->ctx, kd_result_of(result), Rf_asInteger(task), kd_text(columns),
-	                                kd_text(path), Rf_asLogical(force) == TRUE));
+	const kdr_result *r = kd_result_of(result);
+	if (level != R_NilValue)
+		r = kdr_result_level_at(r, Rf_asInteger(level));
+	kd_ok(s, kdr_result_write_input(s->ctx, r, Rf_asInteger(task), kd_text(columns), kd_text(path),
+	                                Rf_asLogical(force) == TRUE));
 	return R_NilValue;
 }
 
 SEXP kd_apply_edits(SEXP session, SEXP result, SEXP edits, SEXP folder, SEXP how, SEXP force)
 {
 	kd_session *s = kd_session_of(session);
-	kd_ok(s, kdr_relabel(s->ctx, kd_text(result), kd_text(edits), kd_text(folder),
-	                     kd_text(kd_get(how, "h5ad")), kd_text(kd_get(how, "model")),
+	const kdr_relabel_options o = { .size = sizeof o,
+		                        .h5ad = kd_text(kd_get(how, "h5ad")),
+		                        .key = kd_text(kd_get(how, "key")),
+		                        .table = kd_text(kd_get(how, "table")),
+		                        .columns = kd_text(kd_get(how, "columns")),
+		                        .model = kd_text(kd_get(how, "model")) };
+	kd_ok(s, kdr_relabel(s->ctx, kd_text(result), kd_text(edits), kd_text(folder), &o,
 	                     Rf_asLogical(force) == TRUE));
 	return R_NilValue;
 }

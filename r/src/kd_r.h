@@ -119,7 +119,7 @@ SEXP kd_result_page(SEXP session, SEXP result, SEXP path, SEXP force);
 SEXP kd_file_page(SEXP session, SEXP from, SEXP path, SEXP force);
 SEXP kd_result_ask(SEXP session, SEXP result, SEXP task, SEXP path, SEXP force);
 SEXP kd_result_rename(SEXP session, SEXP result, SEXP numbers, SEXP names);
-SEXP kd_result_input(SEXP session, SEXP result, SEXP task, SEXP columns, SEXP path, SEXP force);
+SEXP kd_result_input(SEXP session, SEXP result, SEXP level, SEXP task, SEXP columns, SEXP path, SEXP force);
 SEXP kd_apply_edits(SEXP session, SEXP result, SEXP edits, SEXP folder, SEXP how, SEXP force);
 SEXP kd_model_make(SEXP session, SEXP result);
 SEXP kd_model_read(SEXP session, SEXP path);

@@ -165,13 +165,32 @@ static SEXP numbers_of(const kdr_result *r, int64_t t)
 	return out;
 }
 
-/* What clusters are called, by number; NA: nothing, or the data set lacks the number. */
-static SEXP names_of(const kdr_result *r, int64_t t)
+/* 1 + the largest number of a cluster of a data set. */
+static int64_t span_of(const kdr_result *r, int64_t t)
 {
 	const int64_t k = kdr_result_k(r, t);
 	int64_t span = 0;
 	for (int64_t c = 0; c < k; c++)
 		span = kdr_result_number(r, t, c) >= span ? kdr_result_number(r, t, c) + 1 : span;
+	return span;
+}
+
+/* The probability that each cluster is the same group in all data sets, by number; NA: it is in one. */
+static SEXP match_of(const kdr_result *r, int64_t t)
+{
+	const int64_t span = span_of(r, t);
+	SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)span);
+	for (int64_t n = 0; n < span; n++) {
+		const double p = kdr_result_match(r, n);
+		REAL(out)[n] = R_FINITE(p) ? p : NA_REAL;
+	}
+	return out;
+}
+
+/* What clusters are called, by number; NA: nothing, or the data set lacks the number. */
+static SEXP names_of(const kdr_result *r, int64_t t)
+{
+	const int64_t k = kdr_result_k(r, t), span = span_of(r, t);
 	SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)span));
 	for (int64_t n = 0; n < span; n++)
 		SET_STRING_ELT(out, (R_xlen_t)n, NA_STRING);
@@ -206,10 +225,11 @@ SEXP kd_result_rename(SEXP session, SEXP result, SEXP numbers, SEXP names)
 
 static SEXP task_of(const kdr_result *r, int64_t t)
 {
-	static const char *const names[] = { "name",          "dim",     "k",       "labels", "ids",
-		                             "confidence",    "from",    "second",  "advice", "map",
-		                             "probabilities", "sharing", "numbers", "names",  NULL };
-	int64_t n = 0, classes = 0, lines = 0;
+	static const char *const names[] = { "name",           "dim",     "k",       "labels", "ids",
+		                             "confidence",     "from",    "second",  "advice", "map",
+		                             "probabilities",  "sharing", "numbers", "names",  "match",
+		                             "representation", NULL };
+	int64_t n = 0, classes = 0, lines = 0, columns = 0;
 	const char *from = NULL;
 	SEXP out = PROTECT(kd_list(names));
 	const kdr_shape shape = kdr_result_task_shape(r, t);
@@ -240,6 +260,9 @@ static SEXP task_of(const kdr_result *r, int64_t t)
 	SET_VECTOR_ELT(out, 11, sharing_of(r, t));
 	SET_VECTOR_ELT(out, 12, numbers_of(r, t));
 	SET_VECTOR_ELT(out, 13, names_of(r, t));
+	SET_VECTOR_ELT(out, 14, match_of(r, t));
+	const double *shared = kdr_result_representation(r, t, &columns);
+	SET_VECTOR_ELT(out, 15, kd_matrix(shared, n, columns));
 	UNPROTECT(1);
 	return out;
 }

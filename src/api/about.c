@@ -41,7 +41,7 @@ void kdri_result_about_free(kdr_result *r)
 		}
 		free_left_out(a, task->left_out, task->nleft_out);
 		KDRI_FREE_WITH(a, task->confidence, task->second, task->examples, task->probabilities,
-		               task->no_label);
+		               task->no_label, task->shared);
 		kdri_strings_free(a, task->shown_titles, task->nshown);
 		kdri_strings_free(a, task->shown, task->nshown * task->shown_rows);
 		if (task->map) {
@@ -401,4 +401,12 @@ const int64_t *kdr_result_second(const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = about_task_of(r, task);
 	return t ? t->second : NULL;
+}
+
+const double *kdr_result_representation(const kdr_result *r, int64_t task, int64_t *columns)
+{
+	const kdri_task_result *t = about_task_of(r, task);
+	if (columns)
+		*columns = t && t->shared ? t->width : 0;
+	return t ? t->shared : NULL;
 }

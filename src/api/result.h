@@ -200,6 +200,8 @@ typedef struct kdri_task_result {
 	const char *confidence_from; /* static; NULL if there is none */
 	double *probabilities;       /* n x classes, or NULL */
 	int64_t *second;             /* n: the second-best label, -1 if there is none; or NULL */
+	double *shared;              /* n x width: kdr_result_representation; or NULL */
+	int64_t width;
 	unsigned char *
 	        no_label; /* n: why a sample has no label, 0 if it has one (jobs/content.h); NULL: all have content */
 	int64_t *

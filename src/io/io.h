@@ -147,4 +147,12 @@ kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, const kdr_read_o
                               kdr_data *data);
 kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out);
 
+/* Cells to append to the rows of a table: `cells` has a text for each row and new column, row by row, NULL for an empty cell. */
+typedef struct kdri_added {
+	const char *input; /* the file, or a sheet of a workbook */
+	const kdri_dialect *dialect;
+	const char *const *cells;
+	int64_t rows;
+} kdri_added;
+
 #endif

@@ -95,6 +95,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 		KDRI_TRY(KDRI_TIMED("quality", put_quality(ctx, sets, result)));
 		KDRI_TRY(KDRI_TIMED("mixing", kdri_job_mixing(ctx, job, result, sets)));
 	}
+	KDRI_TRY(KDRI_TIMED("representation", kdri_job_representation(ctx, job, result, sets)));
 	KDRI_TRY(KDRI_TIMED("map", kdri_job_map(ctx, job, result, sets)));
 	kdri_job_finish(job, result);
 	*out = result;

@@ -156,6 +156,34 @@ void kdri_job_use_numbers(kdr_result *r)
 		apply_level(r);
 }
 
+static bool has_samples(const kdri_task_result *task, int64_t number)
+{
+	const int64_t c = kdri_cluster_at(task, number);
+	return task->labels && c >= 0 && (!task->sizes || task->sizes[c] > 0);
+}
+
+double kdr_result_match(const kdr_result *r, int64_t number)
+{
+	double lowest = NAN;
+	int64_t from = -1;
+	for (int64_t t = 0; r && !r->classes && t < r->ntasks; t++) {
+		if (!has_samples(&r->tasks[t], number))
+			continue;
+		if (from < 0) {
+			from = t;
+			continue;
+		}
+		lowest = isnan(lowest) ? 1 : lowest;
+		for (int64_t i = 0; i < r->match_count; i++) {
+			const kdr_correspondence *m = &r->matches[i];
+			const int64_t c = kdri_cluster_at(&r->tasks[from], number);
+			if (m->from == from && m->to == t && m->quality && c < m->rows)
+				lowest = KDRI_MIN(lowest, m->quality[c]);
+		}
+	}
+	return lowest;
+}
+
 /* --- titles -------------------------------------------------------------------------------------------- */
 
 enum { FEW = 3, MOST = 5, TITLE = 160, PHRASE = 80 };

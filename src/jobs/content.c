@@ -286,6 +286,7 @@ static kdr_status put_task(kdr_context *ctx, const kdri_content_set *s, int64_t 
 	KDRI_DO(spread_ints(ctx, s, &task->second));
 	KDRI_DO(spread_reals(ctx, s, 1, &task->confidence));
 	KDRI_DO(spread_reals(ctx, s, task->k, &task->probabilities));
+	KDRI_DO(spread_reals(ctx, s, task->width, &task->shared));
 	number_rows(s, task->examples, 2 * task->k * KDRI_EXAMPLES, 1);
 	KDRI_DO(put_map(ctx, s, task->map));
 	if (task->origin) {

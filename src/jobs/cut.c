@@ -1,5 +1,6 @@
 /* kdr_cut: the files of one level of a result.json. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/table/csv.h"
+#include "jobs/input_copy.h"
 #include "jobs/job.h"
 #include "jobs/result_file.h"
 
@@ -149,8 +150,82 @@ done:
 	return kdri_output_finish(ctx, out, st);
 }
 
+/* --- tables ------------------------------------------------------------------------------------------------ */
+
+enum { LABELS_MOST = 1000000 };
+
+/* The labels of a level as columns of the files that the data sets were read from. */
+typedef struct cut_copies {
+	kdri_copied *sets;
+	const char **names, **number;
+	char (*numbers)[24];
+	int64_t count;
+} cut_copies;
+
+static void cut_copies_free(kdr_context *ctx, cut_copies *c)
+{
+	for (int64_t t = 0; c->sets && t < c->count; t++) {
+		kdri_copied *s = &c->sets[t];
+		KDRI_FREE(ctx, (void *)s->origin, (void *)s->labels, (void *)s->second, (void *)s->confidence,
+		          s->name);
+	}
+	KDRI_FREE(ctx, c->sets, c->names, c->numbers, c->number);
+}
+
+static kdr_status cut_copies_take(kdr_context *ctx, const char *path, const part *p, kdri_copied *to)
+{
+	const int64_t n = kdri_json_count(p->labels);
+	int64_t *labels = NULL, *second = NULL, *origin = NULL;
+	double *confidence = NULL;
+	kdr_status st = kdri_copied_table(ctx, path, p->task, n, to, &origin);
+	to->origin = origin;
+	KDRI_DO(st);
+	to->n = n;
+	st = kdri_copied_integers(ctx, p->labels, n, &labels);
+	to->labels = labels;
+	KDRI_DO(st);
+	st = kdri_copied_integers(ctx, p->second, n, &second);
+	to->second = second;
+	KDRI_DO(st);
+	for (int64_t i = 0; i < n; i++)
+		to->k = KDRI_MAX(to->k, KDRI_MAX(labels[i], second ? second[i] : -1) + 1);
+	if (to->k > LABELS_MOST)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: data set %s: a label is larger than %d", path,
+		                 p->name, LABELS_MOST);
+	if (kdri_json_is(p->confidence, KDRI_JSON_ARRAY)) {
+		KDRI_DO(KDRI_NEW(ctx, &confidence, n));
+		to->confidence = confidence;
+	}
+	for (int64_t i = 0; confidence && i < n; i++)
+		confidence[i] = kdri_json_number(kdri_json_at(p->confidence, i), NAN);
+	KDRI_DO(KDRI_NEW(ctx, &to->name, to->k));
+	for (int64_t c = 0; c < to->k; c++)
+		to->name[c] = cut_name(p, c);
+	return KDR_OK;
+}
+
+static kdr_status cut_copies_new(kdr_context *ctx, const char *path, const kdri_json_value *root,
+                                 const kdri_json_value *level, cut_copies *c)
+{
+	int64_t k = 0;
+	c->count = kdri_json_count(kdri_json_get(level, "tasks"));
+	KDRI_DO(KDRI_NEW0(ctx, &c->sets, c->count));
+	KDRI_DO(KDRI_NEW0(ctx, &c->names, c->count));
+	for (int64_t t = 0; t < c->count; t++) {
+		part p;
+		KDRI_DO(find_part(ctx, path, root, level, t, &p));
+		KDRI_DO(cut_copies_take(ctx, path, &p, &c->sets[t]));
+		c->names[t] = p.name;
+		k = KDRI_MAX(k, c->sets[t].k);
+	}
+	KDRI_DO(kdri_copied_numbers(ctx, k, &c->numbers, &c->number));
+	for (int64_t t = 0; t < c->count; t++)
+		c->sets[t].label = c->number;
+	return KDR_OK;
+}
+
 kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t count, const char *folder,
-                   bool force)
+                   const char *table, const char *columns, bool force)
 {
 	static const char *const endings[] = { ".labels", ".samples.csv" };
 	kdr_status st;
@@ -158,8 +233,10 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 	kdri_result_file in = { 0 };
 	const kdri_json_value *level = NULL;
 	part p;
+	cut_copies copies = { .sets = NULL };
 	bool begun = false, other;
 	KDRI_NEED(ctx, path && k && folder);
+	KDRI_DO(kdri_copied_check(ctx, columns));
 	if (count < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "count is %lld: at least one number of clusters is needed",
@@ -168,8 +245,10 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 	begun = true;
 	KDRI_TRY(kdri_result_file_open(ctx, path, &in));
 	KDRI_TRY(find_level(ctx, path, in.root, k, count, &level));
+	if (table)
+		KDRI_TRY(cut_copies_new(ctx, path, in.root, level, &copies));
 	/* First whether everything can be written, then all of it. */
-	for (int write = 0; write < 2; write++)
+	for (int write = 0; write < 2; write++) {
 		for (int64_t t = 0; t < kdri_json_count(kdri_json_get(level, "tasks")); t++) {
 			KDRI_TRY(find_part(ctx, path, in.root, level, t, &p));
 			for (int e = 0; e < 2; e++) {
@@ -186,7 +265,12 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 				               : kdr_write_check(ctx, file, force));
 			}
 		}
+		if (table)
+			KDRI_TRY(kdri_copied_write_all(ctx, path, copies.sets, copies.names, copies.count,
+			                               false, columns, table, write, force));
+	}
 done:
+	cut_copies_free(ctx, &copies);
 	kdri_result_file_close(ctx, &in);
 	return begun ? kdr_outputs_end(ctx, st) : st;
 }

@@ -13,8 +13,11 @@ typedef struct gathered {
 	int64_t file_rows;
 	int32_t *codes, *second,
 	        *unlike; /* unlike: 1 if a sample may belong to a class that the source does not have */
-	double *confidence, *xy;
-	bool sure, judged, doubted; /* some row has a confidence; a mark in `unlike`; a second choice */
+	double *confidence, *match, *xy;
+	double *shared; /* rows x width */
+	int64_t width;
+	bool sure, judged, doubted,
+	        matched; /* some row has a confidence; a mark in `unlike`; a second choice; a match */
 	kdri_names names;
 } gathered;
 
@@ -86,6 +89,11 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
 	const int64_t *second = task < 0 ? NULL : kdr_result_second(r, task);
 	const int64_t *fresh = task < 0 ? NULL : kdri_sample_array(r, "may_be_new", task, KDR_INT64);
+	const double *shared = task < 0 ? NULL : kdr_result_representation(r, task, NULL);
+	double *match = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &match, g->names.count));
+	for (int64_t c = 0; c < g->names.count; c++)
+		match[c] = kdr_result_match(r, c);
 	KDRI_TRY(kdri_data_origin(ctx, set, &origin, &file_rows));
 	if (file_rows != g->file_rows || (labels && n != set->rows))
 		KDRI_FAIL(ctx, KDR_ERR_DATA,
@@ -95,8 +103,11 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 		int64_t to = g->place[origin[i]];
 		if (to < 0)
 			continue;
-		if (labels && labels[i] >= 0 && labels[i] < g->names.count)
+		if (labels && labels[i] >= 0 && labels[i] < g->names.count) {
 			g->codes[to] = (int32_t)labels[i];
+			g->match[to] = match[labels[i]];
+			g->matched = g->matched || !isnan(match[labels[i]]);
+		}
 		if (second && second[i] >= 0 && second[i] < g->names.count) {
 			g->second[to] = (int32_t)second[i];
 			g->doubted = true;
@@ -111,9 +122,12 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 		}
 		if (xy && g->xy)
 			memcpy(g->xy + 2 * to, xy + 2 * i, 2 * sizeof *xy);
+		if (shared && g->shared)
+			memcpy(g->shared + g->width * to, shared + g->width * i,
+			       (size_t)g->width * sizeof *shared);
 	}
 done:
-	kdri_free(ctx, origin);
+	KDRI_FREE(ctx, origin, match);
 	return st;
 }
 
@@ -136,12 +150,17 @@ static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_
 	KDRI_TRY(KDRI_NEW(ctx, &g->second, g->rows));
 	KDRI_TRY(KDRI_NEW0(ctx, &g->unlike, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->confidence, g->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &g->match, g->rows));
 	if (points)
 		KDRI_TRY(KDRI_NEW(ctx, &g->xy, 2 * g->rows));
+	if (g->width > 0)
+		KDRI_TRY(KDRI_NEW(ctx, &g->shared, g->rows * g->width));
 	for (int64_t i = 0; i < g->rows; i++) {
 		g->codes[i] = g->second[i] = -1;
-		g->confidence[i] = NAN;
+		g->confidence[i] = g->match[i] = NAN;
 	}
+	for (int64_t i = 0; i < g->rows * g->width; i++)
+		g->shared[i] = NAN;
 	for (int64_t i = 0; points && i < 2 * g->rows; i++)
 		g->xy[i] = NAN;
 done:
@@ -151,8 +170,18 @@ done:
 
 static void h5ad_release(kdr_context *ctx, gathered *g)
 {
-	KDRI_FREE(ctx, g->place, g->codes, g->second, g->unlike, g->confidence, g->xy);
+	KDRI_FREE(ctx, g->place, g->codes, g->second, g->unlike, g->confidence, g->match, g->xy, g->shared);
 	kdri_names_free(ctx, &g->names);
+}
+
+kdr_status kdri_h5ad_check_key(kdr_context *ctx, const char *key)
+{
+	if (key && (!*key || strlen(key) > KDRI_H5AD_KEY || strchr(key, '/') || key[0] == '_'))
+		return kdri_fail(
+		        ctx, KDR_ERR_OPTION,
+		        "the key '%.60s' cannot begin the names of columns; use 1 to %d characters without '/' that do not begin with '_'",
+		        key, KDRI_H5AD_KEY);
+	return KDR_OK;
 }
 
 kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
@@ -168,11 +197,7 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		return KDR_ERR_ARGUMENT;
 	if (!path || !input || !sets)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_write_h5ad: paths and data sets are needed");
-	if (key && (!*key || strlen(key) > KDRI_H5AD_KEY || strchr(key, '/') || key[0] == '_'))
-		return kdri_fail(
-		        ctx, KDR_ERR_OPTION,
-		        "the key '%.60s' cannot begin the names of columns; use 1 to %d characters without '/' that do not begin with '_'",
-		        key, KDRI_H5AD_KEY);
+	KDRI_DO(kdri_h5ad_check_key(ctx, key));
 	if (!result && !xy)
 		return KDR_OK;
 	kdr_read_options own;
@@ -189,6 +214,8 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 	KDRI_TRY(kdri_data_origin(ctx, sets[first], &origin, &file_rows));
 	if (kdri_format_find(reading->format, input) != &kdri_format_h5ad)
 		KDRI_TRY(kdr_read(ctx, input, reading, &again));
+	for (int64_t t = 0; t < kdr_result_ntasks(result) && g.width == 0; t++)
+		kdr_result_representation(result, t, &g.width);
 	KDRI_TRY(h5ad_make_room(ctx, again, file_rows, xy != NULL, &g));
 	if (result)
 		KDRI_TRY(name_labels(ctx, result, &g.names));
@@ -202,8 +229,11 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		                        .categories = (const char *const *)g.names.names,
 		                        .ncategories = g.names.count,
 		                        .confidence = g.sure ? g.confidence : NULL,
+		                        .match = g.matched ? g.match : NULL,
 		                        .unlike_source = g.judged ? g.unlike : NULL,
-		                        .xy = g.xy };
+		                        .xy = g.xy,
+		                        .shared = g.shared,
+		                        .width = g.width };
 	KDRI_TRY(kdri_h5ad_annotate(ctx, path, file, again, &notes, force));
 done:
 	h5ad_release(ctx, &g);

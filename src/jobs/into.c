@@ -545,6 +545,7 @@ static kdr_status into_run(kdr_context *ctx, into *j)
 	KDRI_TRY(kdri_job_take_names(ctx, j->model->fitted, j->result));
 	KDRI_TRY(kdri_job_markers(ctx, j->result, j->all));
 	KDRI_TRY(kdri_job_choices(ctx, j->result, j->all));
+	KDRI_TRY(kdri_job_representation(ctx, job, j->result, j->all));
 	KDRI_TRY(kdri_job_map(ctx, job, j->result, j->all));
 	kdri_job_finish(job, j->result);
 done:

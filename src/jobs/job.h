@@ -180,6 +180,9 @@ int64_t kdri_values_room(int64_t samples);
 
 /* How well several data sets mix. data[t] is what task t was fitted on. */
 kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *result, kdr_data *const *data);
+/* Where wanted, the samples in the space that this is measured in: kdr_result_representation. */
+kdr_status kdri_job_representation(kdr_context *ctx, const kdri_job *job, kdr_result *result,
+                                   kdr_data *const *data);
 /* An object "mixing", if that is known. */
 void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 

@@ -7,6 +7,7 @@
 #include "core/json_write.h"
 #include "core/system.h"
 #include "jobs/content.h"
+#include "jobs/input_copy.h"
 #include "jobs/pages.h"
 #include "jobs/result_file.h"
 
@@ -310,6 +311,14 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	put_left_out(j, t);
 	put_no_label(j, t);
 	put_columns(j, t);
+	if (t->labels && t->origin && (t->dialect.delimiter || t->dialect.workbook) && !r->parted)
+		kdri_json_table(j, t->path,
+		                &(kdri_copied){ .table = kdri_result_table(t),
+		                                .dialect = t->dialect,
+		                                .file_rows = t->file_rows,
+		                                .origin = t->origin,
+		                                .n = t->n },
+		                !is_brief(j));
 	if (!is_brief(j))
 		kdri_json_choices(j, r, i);
 	if (t->profiles)
@@ -472,8 +481,6 @@ static void put_between(kdri_json *j, const kdr_result *r)
 		put_matrix(j, r->relatedness, r->ntasks, r->ntasks);
 		kdri_json_end_object(j);
 	}
-	if (r->ntasks > 1 && r->algo->family == KDR_FAMILY_CLUSTER)
-		kdri_json_bool(j, "shared_clusters", true); /* equal numbers: one cluster */
 	if (!r->match_count)
 		return;
 	kdri_json_array(j, "correspondence");

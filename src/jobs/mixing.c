@@ -70,8 +70,9 @@ done:
 	return st;
 }
 
-/* The map's. */
-static kdr_status stack_directions(kdr_context *ctx, const kdr_result *r, kdr_data *const *data, stacked *s)
+/* The map's, with at most `most` columns. */
+static kdr_status stack_directions(kdr_context *ctx, const kdr_result *r, kdr_data *const *data, int64_t most,
+                                   stacked *s)
 {
 	kdr_status st;
 	kdr_mat *x = NULL;
@@ -83,7 +84,7 @@ static kdr_status stack_directions(kdr_context *ctx, const kdr_result *r, kdr_da
 		if (data[t]->cols != data[0]->cols || data[t]->rows != r->tasks[t].n)
 			goto done;
 	}
-	KDRI_TRY(kdri_embed_shared(ctx, x, r->ntasks, &shared, &width));
+	KDRI_TRY(kdri_embed_shared(ctx, x, r->ntasks, most, &shared, &width));
 	s->x = (kdri_own){ kdr_mat_from_dense(shared, s->n, width), { shared } };
 	s->space =
 	        "the samples minus the mean of their data set, projected onto the leading directions of all data sets";
@@ -92,13 +93,14 @@ done:
 	return st;
 }
 
-static kdr_status find_space(kdr_context *ctx, const kdr_result *r, kdr_data *const *data, stacked *s)
+static kdr_status find_space(kdr_context *ctx, const kdr_result *r, kdr_data *const *data, int64_t most,
+                             stacked *s)
 {
 	for (const kdr_field_desc *f = r->algo->fields; f && f->name && !s->space; f++)
 		if (f->common_space)
 			KDRI_DO(stack_array(ctx, r, f->name, s));
 	if (!s->space)
-		KDRI_DO(stack_directions(ctx, r, data, s));
+		KDRI_DO(stack_directions(ctx, r, data, most, s));
 	return KDR_OK;
 }
 
@@ -211,11 +213,39 @@ kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *r,
 		KDRI_TRY(put_purity(ctx, r, data, &s, own));
 	if (ctx->cancelled || ctx->timed_out)
 		goto done;
-	KDRI_TRY(find_space(ctx, r, data, &s));
+	KDRI_TRY(find_space(ctx, r, data, KDRI_EMBED_SHARED, &s));
 	own->space = s.space;
 	const kdri_pooled_sets all = { &s.x.view, s.set, r->ntasks, s.cluster };
 	if (s.space)
 		KDRI_TRY(kdri_mixing_find(ctx, &all, &own->figures));
+done:
+	stacked_free(ctx, &s);
+	return st;
+}
+
+kdr_status kdri_job_representation(kdr_context *ctx, const kdri_job *job, kdr_result *r,
+                                   kdr_data *const *data)
+{
+	enum { MOST = 50 };
+	kdr_status st = KDR_OK;
+	stacked s = { 0 };
+	int64_t at = 0;
+	if (!job->wanted->representation || kdri_several(ctx) || ctx->cancelled || ctx->timed_out)
+		return KDR_OK;
+	for (int64_t t = 0; t < r->ntasks; t++)
+		s.n += r->tasks[t].n;
+	KDRI_TRY(find_space(ctx, r, data, MOST, &s));
+	if (!s.space)
+		goto done;
+	const int64_t all = kdr_mat_cols(&s.x.view), width = KDRI_MIN(all, MOST);
+	const double *x = s.x.parts[0];
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		kdri_task_result *task = &r->tasks[t];
+		KDRI_TRY(KDRI_NEW(ctx, &task->shared, task->n * width));
+		task->width = width;
+		for (int64_t i = 0; i < task->n; i++, at++)
+			memcpy(task->shared + i * width, x + at * all, (size_t)width * sizeof *x);
+	}
 done:
 	stacked_free(ctx, &s);
 	return st;

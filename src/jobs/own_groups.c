@@ -57,7 +57,7 @@ static kdr_status space_new(kdr_context *ctx, const kdr_result *r, kdr_data *con
 		kdri_free(ctx, rows);
 		rows = NULL;
 	}
-	KDRI_TRY(kdri_embed_shared(ctx, x, r->ntasks, &s->x, &s->width));
+	KDRI_TRY(kdri_embed_shared(ctx, x, r->ntasks, KDRI_EMBED_SHARED, &s->x, &s->width));
 done:
 	for (int64_t t = 0; taken && t < r->ntasks; t++)
 		kdri_own_free(ctx, &taken[t]);

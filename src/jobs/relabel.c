@@ -68,19 +68,12 @@ static kdr_status put_sample_titles(const kdri_edited *e, kdri_output *out, cons
 	                          c->names ? ",name" : "", c->marks ? ",wrong,note" : "");
 }
 
-/* The second choice after the edits: none for a sample that was moved by hand. */
-static int64_t second_now(const kdri_edited *e, const kdri_edited_task *t, int64_t i)
-{
-	const int64_t now = kdri_edited_now(e, t, kdri_json_at(kdri_json_get(t->json, "second"), i));
-	return t->by_hand[i] || now == t->labels[i] ? -1 : now;
-}
-
 static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *out, const columns *c,
                              int64_t i)
 {
 	const kdri_edited_task *t = &e->tasks[task];
 	const char *name = kdri_edited_called(e, task, t->labels[i]);
-	const int64_t second = second_now(e, t, i);
+	const int64_t second = kdri_edited_second(e, t, i);
 	KDRI_DO(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
 	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	KDRI_DO(put_csv_label(e, task, out, t->labels[i]));
@@ -213,7 +206,7 @@ static bool is_name_list(const char *text, size_t size)
 }
 
 kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *edits_json, const char *folder,
-                       const char *h5ad, const char *model, bool force)
+                       const kdr_relabel_options *options, bool force)
 {
 	static const struct {
 		const char *ending;
@@ -228,8 +221,12 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	kdri_json_value *edits = NULL;
 	kdri_name_list names = { 0 };
 	kdri_edited e = { .ctx = ctx };
+	kdri_edited_copies copies = { .sets = NULL };
+	kdr_relabel_options o;
 	bool begun = false;
 	KDRI_NEED(ctx, result_json && edits_json && folder);
+	KDRI_DO(KDRI_TAKE(ctx, kdr_relabel_options, options, &o));
+	KDRI_DO(kdri_copied_check(ctx, o.columns));
 	KDRI_TRY(kdr_outputs_begin(ctx, folder));
 	begun = true;
 	KDRI_TRY(kdri_result_file_open(ctx, result_json, &in));
@@ -242,6 +239,8 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 		KDRI_TRY(kdri_json_parse(ctx, edits_json, 1, text, size, &edits));
 		KDRI_TRY(kdri_edits_apply(&e, edits_json, edits));
 	}
+	if (o.h5ad || o.table)
+		KDRI_TRY(kdri_edited_copies_new(&e, &copies));
 	/* First whether everything can be written, then all of it. */
 	for (int write = 0; write < 2; write++) {
 		for (int64_t t = 0; t < e.ntasks; t++)
@@ -259,17 +258,21 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 				KDRI_TRY(write ? relabel_write(&e, t, files[f].fill, path, force)
 				               : kdr_write_check(ctx, path, force));
 			}
-		if (h5ad)
-			KDRI_TRY(kdri_edited_h5ad(&e, h5ad, write, force));
-		if (model) {
-			const char *name = strrchr(model, '/');
-			snprintf(path, sizeof path, "%s/%s", folder, name ? name + 1 : model);
-			KDRI_TRY(kdri_edited_model(&e, model, path, write, force));
+		if (o.h5ad)
+			KDRI_TRY(kdri_edited_h5ad(&e, &copies, o.h5ad, o.key, write, force));
+		if (o.table)
+			KDRI_TRY(kdri_copied_write_all(ctx, result_json, copies.sets, copies.names, e.ntasks,
+			                               e.classes, o.columns, o.table, write, force));
+		if (o.model) {
+			const char *name = strrchr(o.model, '/');
+			snprintf(path, sizeof path, "%s/%s", folder, name ? name + 1 : o.model);
+			KDRI_TRY(kdri_edited_model(&e, o.model, path, write, force));
 		}
 		snprintf(path, sizeof path, "%s/result.json", folder);
 		KDRI_TRY(write ? write_result(&e, path, force) : kdr_write_check(ctx, path, force));
 	}
 done:
+	kdri_edited_copies_free(&e, &copies);
 	kdri_edited_close(&e);
 	kdri_name_list_free(ctx, &names);
 	kdri_json_value_free(edits);

@@ -3,6 +3,7 @@
 #define KDRI_RELABEL_H
 
 #include "core/names.h"
+#include "jobs/input_copy.h"
 #include "jobs/names.h"
 #include "jobs/result_file.h"
 
@@ -59,6 +60,8 @@ int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const k
 /* The probabilities of sample i by class, from its row in the result: those of merged classes are added. */
 void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *row,
                                int64_t i, double *p);
+/* The second choice of sample i: -1 for one that was moved by hand. */
+int64_t kdri_edited_second(const kdri_edited *e, const kdri_edited_task *t, int64_t i);
 /* Counts the samples of all clusters. */
 void kdri_edited_count(kdri_edited *e);
 
@@ -71,9 +74,23 @@ kdr_status kdri_edits_names(kdri_edited *e, const char *file, const kdri_name_li
 struct kdri_json;
 kdr_status kdri_edited_json(const kdri_edited *e, const char *path, struct kdri_json *j);
 
+/* relabel_copies.c: the edited labels of each data set as columns of the file it was read from. */
+typedef struct kdri_edited_copies {
+	kdri_copied *sets; /* of each data set of the result */
+	const char **names;
+	char (*numbers)[24];
+	const char **number; /* texts of labels that are numbers */
+} kdri_edited_copies;
+/* kdri_edited_copies_free also after a failure. */
+kdr_status kdri_edited_copies_new(const kdri_edited *e, kdri_edited_copies *out);
+void kdri_edited_copies_free(const kdri_edited *e, kdri_edited_copies *c);
+/* The probability that a cluster is the same group in all data sets; NaN: unknown, or the cluster is in one of them. */
+double kdri_edited_match(const kdri_edited *e, int64_t number);
+
 /* relabel_hdf5.c: a copy of the .h5ad input with the edited labels, and of a model with the classes' names. Without `write`, checks
  * whether it is possible. */
-kdr_status kdri_edited_h5ad(const kdri_edited *e, const char *path, bool write, bool force);
+kdr_status kdri_edited_h5ad(const kdri_edited *e, const kdri_edited_copies *c, const char *path,
+                            const char *key, bool write, bool force);
 kdr_status kdri_edited_model(const kdri_edited *e, const char *model, const char *path, bool write,
                              bool force);
 

@@ -29,9 +29,9 @@ static bool is_input(const kdri_edited_task *t, const char *input)
 typedef struct annotated {
 	kdr_data *data; /* the file */
 	kdri_names ids, categories;
-	int32_t *codes;
-	double *confidence;
-	bool sure;
+	int32_t *codes, *second, *unlike;
+	double *confidence, *match;
+	bool sure, doubted, matched;
 } annotated;
 
 static void annotated_free(kdr_context *ctx, annotated *a)
@@ -39,7 +39,7 @@ static void annotated_free(kdr_context *ctx, annotated *a)
 	kdr_data_free(a->data);
 	kdri_names_free(ctx, &a->ids);
 	kdri_names_free(ctx, &a->categories);
-	KDRI_FREE(ctx, a->codes, a->confidence);
+	KDRI_FREE(ctx, a->codes, a->second, a->unlike, a->confidence, a->match);
 }
 
 static kdr_status annotated_open(const kdri_edited *e, const char *input, annotated *a)
@@ -50,10 +50,12 @@ static kdr_status annotated_open(const kdri_edited *e, const char *input, annota
 	const int64_t rows = a->data->rows;
 	const char *const *ids = kdr_data_ids(a->data);
 	KDRI_DO(KDRI_NEW(e->ctx, &a->codes, rows));
+	KDRI_DO(KDRI_NEW(e->ctx, &a->second, rows));
 	KDRI_DO(KDRI_NEW(e->ctx, &a->confidence, rows));
+	KDRI_DO(KDRI_NEW(e->ctx, &a->match, rows));
 	for (int64_t i = 0; i < rows; i++) {
-		a->codes[i] = -1;
-		a->confidence[i] = NAN;
+		a->codes[i] = a->second[i] = -1;
+		a->confidence[i] = a->match[i] = NAN;
 		if (ids)
 			KDRI_DO(kdri_names_add(e->ctx, &a->ids, ids[i], strlen(ids[i]), &index));
 		if (ids && index != i)
@@ -65,57 +67,76 @@ static kdr_status annotated_open(const kdri_edited *e, const char *input, annota
 	return KDR_OK;
 }
 
-/* The rows of one data set in the file, by their names; a file without names has one data set. */
-static kdr_status annotated_take(const kdri_edited *e, int64_t task, const char *input, annotated *a)
+/* The category of a label: its name or number. */
+static kdr_status category_of(const kdri_edited *e, int64_t task, const kdri_copied *set, int64_t label,
+                              annotated *a, int32_t *out)
 {
-	const kdri_edited_task *t = &e->tasks[task];
-	const kdri_json_value *ids = kdri_json_get(t->json, "ids"),
-	                      *sure = kdri_json_get(t->json, "confidence");
-	for (int64_t i = 0; i < t->n; i++) {
-		const char *id = kdri_json_text(kdri_json_at(ids, i), NULL), *name;
-		const int64_t row = id && a->ids.count > 0 ? kdri_names_find(&a->ids, id) : i,
-		              label = t->labels[i];
-		char number[24];
-		int64_t code;
+	const char *name = label < 0 ? NULL : kdri_edited_name(e, task, label);
+	int64_t code;
+	if (label < 0)
+		return KDR_OK;
+	name = name ? name : set->label[label];
+	KDRI_DO(kdri_names_add(e->ctx, &a->categories, name, strlen(name), &code));
+	*out = (int32_t)code;
+	return KDR_OK;
+}
+
+/* The rows of one data set in the file, by their names; a file without names has one data set. */
+static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_copied *set,
+                                 const char *input, annotated *a)
+{
+	const kdri_json_value *ids = kdri_json_get(e->tasks[task].json, "ids");
+	if (set->fresh && !a->unlike)
+		KDRI_DO(KDRI_NEW0(e->ctx, &a->unlike, a->data->rows));
+	for (int64_t i = 0; i < set->n; i++) {
+		const char *id = kdri_json_text(kdri_json_at(ids, i), NULL);
+		const int64_t row = id && a->ids.count > 0 ? kdri_names_find(&a->ids, id) : i;
 		if (row < 0 || row >= a->data->rows)
 			return kdri_fail(e->ctx, KDR_ERR_DATA,
 			                 "%s has no row '%.60s': it has changed since the result was made",
 			                 input, id ? id : "");
-		const double confidence = t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(sure, i), NAN);
-		a->confidence[row] = confidence;
-		a->sure |= isfinite(confidence);
-		if (label < 0)
-			continue;
-		snprintf(number, sizeof number, "%lld", (long long)label);
-		name = kdri_edited_name(e, task, label) ? kdri_edited_name(e, task, label) : number;
-		KDRI_DO(kdri_names_add(e->ctx, &a->categories, name, strlen(name), &code));
-		a->codes[row] = (int32_t)code;
+		KDRI_DO(category_of(e, task, set, set->labels[i], a, &a->codes[row]));
+		KDRI_DO(category_of(e, task, set, set->second ? set->second[i] : -1, a, &a->second[row]));
+		a->confidence[row] = set->confidence ? set->confidence[i] : NAN;
+		a->match[row] = set->labels[i] < 0 ? NAN : kdri_edited_match(e, set->labels[i]);
+		a->sure |= isfinite(a->confidence[row]);
+		a->matched |= isfinite(a->match[row]);
+		a->doubted |= a->second[row] >= 0;
+		if (set->fresh)
+			a->unlike[row] = set->fresh[i] == 1;
 	}
 	return KDR_OK;
 }
 
-static kdr_status annotate_file(const kdri_edited *e, const char *input, const char *path, bool force)
+static kdr_status annotate_file(const kdri_edited *e, const kdri_edited_copies *c, const char *input,
+                                const char *path, const char *key, bool force)
 {
 	kdr_status st;
 	annotated a = { 0 };
 	KDRI_TRY(annotated_open(e, input, &a));
 	for (int64_t t = 0; t < e->ntasks; t++)
 		if (is_input(&e->tasks[t], input))
-			KDRI_TRY(annotated_take(e, t, input, &a));
-	const kdri_h5ad_notes notes = { .rows = a.data->rows,
+			KDRI_TRY(annotated_take(e, t, &c->sets[t], input, &a));
+	const kdri_h5ad_notes notes = { .key = key,
+		                        .rows = a.data->rows,
 		                        .codes = a.codes,
+		                        .second = a.doubted ? a.second : NULL,
 		                        .categories = (const char *const *)a.categories.names,
 		                        .ncategories = a.categories.count,
-		                        .confidence = a.sure ? a.confidence : NULL };
+		                        .confidence = a.sure ? a.confidence : NULL,
+		                        .match = a.matched ? a.match : NULL,
+		                        .unlike_source = a.unlike };
 	KDRI_TRY(kdri_h5ad_annotate(e->ctx, path, input, NULL, &notes, force));
 done:
 	annotated_free(e->ctx, &a);
 	return st;
 }
 
-kdr_status kdri_edited_h5ad(const kdri_edited *e, const char *path, bool write, bool force)
+kdr_status kdri_edited_h5ad(const kdri_edited *e, const kdri_edited_copies *c, const char *path,
+                            const char *key, bool write, bool force)
 {
 	kdr_status st;
+	KDRI_DO(kdri_h5ad_check_key(e->ctx, key));
 	char file[8192], input[INPUT];
 	int64_t inputs = 0;
 	for (int pass = 0; pass < 2; pass++) { /* counts the files, then writes them */
@@ -136,7 +157,7 @@ kdr_status kdri_edited_h5ad(const kdri_edited *e, const char *path, bool write, 
 			else
 				snprintf(file, sizeof file, "%s", path);
 			if (pass == 1)
-				KDRI_TRY(write ? annotate_file(e, input, file, force)
+				KDRI_TRY(write ? annotate_file(e, c, input, file, key, force)
 				               : kdr_write_check(e->ctx, file, force));
 		}
 	}

@@ -192,6 +192,12 @@ int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const k
 	return before >= 0 && before < e->before ? t->into[before] : -1;
 }
 
+int64_t kdri_edited_second(const kdri_edited *e, const kdri_edited_task *t, int64_t i)
+{
+	const int64_t now = kdri_edited_now(e, t, kdri_json_at(kdri_json_get(t->json, "second"), i));
+	return t->by_hand[i] || now == t->labels[i] ? -1 : now;
+}
+
 void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *row,
                                int64_t i, double *p)
 {

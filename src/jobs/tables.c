@@ -7,8 +7,8 @@
 #include "core/numbers.h"
 #include "io/binary.h"
 #include "io/table/csv.h"
-#include "io/workbook/xlsx.h"
 #include "jobs/content.h"
+#include "jobs/input_copy.h"
 #include "jobs/pages.h"
 #include "jobs/row_text.h"
 
@@ -432,129 +432,60 @@ static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
 
 /* --- the input ------------------------------------------------------------------------------------------ */
 
-/* What can be added to a table; WRITE_NEW only if the result has it. */
-enum { WRITE_LABEL, WRITE_NAME, WRITE_CONFIDENCE, WRITE_SECOND, WRITE_NEW, WRITE_ALL };
-static const char *const write_names[] = { "label", "name", "confidence", "second", "may_be_new" };
+/* Texts of labels and names of clusters that a copied table gets. */
+typedef struct label_texts {
+	char (*numbers)[24];
+	const char **label, **name; /* k; ntasks x k */
+} label_texts;
 
-/* "label,name": which columns are wanted, in order. */
-static kdr_status parse_columns(kdr_context *ctx, const char *list, int wanted[WRITE_ALL], int *count)
+/* A data set as its table gets it; borrows from the texts. */
+static kdri_copied copied_of(const kdr_result *r, int64_t at, const label_texts *l, int64_t k)
 {
-	*count = 0;
-	for (const char *p = list; *p;) {
-		const size_t n = strcspn(p, ",");
-		int c = 0;
-		while (c < WRITE_ALL && (strlen(write_names[c]) != n || strncmp(p, write_names[c], n) != 0))
-			c++;
-		bool twice = false;
-		for (int i = 0; i < *count; i++)
-			twice = twice || wanted[i] == c;
-		if (c == WRITE_ALL || twice)
-			return kdri_fail(
-			        ctx, KDR_ERR_OPTION,
-			        "columns to write: '%.*s' %s; use a list of label, name, confidence, second and may_be_new",
-			        (int)KDRI_MIN(n, 60), p, twice ? "occurs twice" : "is not valid");
-		wanted[(*count)++] = c;
-		p += n + (p[n] == ',');
-	}
-	return *count > 0 ? KDR_OK : kdri_fail(ctx, KDR_ERR_OPTION, "columns to write: the list is empty");
-}
-
-/* Those of the result that are worth a column. */
-static void usual_columns(const kdr_result *r, int64_t at, int wanted[WRITE_ALL], int *count)
-{
-	const kdri_task_result *task = &r->tasks[at];
-	*count = 0;
-	wanted[(*count)++] = WRITE_LABEL;
-	for (int64_t n = 0, any = 0; n < kdri_cluster_span(task) && !r->classes && !any; n++)
-		if ((any = kdri_cluster_name(r, task, n) != NULL))
-			wanted[(*count)++] = WRITE_NAME;
-	if (kdr_result_confidence(r, at, NULL))
-		wanted[(*count)++] = WRITE_CONFIDENCE;
-	if (task->second)
-		wanted[(*count)++] = WRITE_SECOND;
-	if (kdri_sample_array(r, "may_be_new", at, KDR_INT64))
-		wanted[(*count)++] = WRITE_NEW;
-}
-
-/* A label as text; `numbers` has those of clusters. */
-static const char *label_text(const kdr_result *r, char (*numbers)[24], int64_t count, int64_t label)
-{
-	if (label < 0 || label >= (r->classes ? r->nclasses : count))
-		return NULL;
-	return r->classes ? r->classes[label] : numbers[label];
-}
-
-/* The cells of a data set. Texts of confidences go to `sure`, which has room for each row of the file. */
-static void fill_cells(const kdr_result *r, int64_t at, const int *wanted, int count, char (*numbers)[24],
-                       int64_t k, char (*sure)[16], int64_t rows, const char **cells)
-{
-	const kdri_task_result *task = &r->tasks[at];
-	const double *confidence = kdr_result_confidence(r, at, NULL);
-	const int64_t *fresh = kdri_sample_array(r, "may_be_new", at, KDR_INT64);
-	for (int64_t i = 0; i < task->n; i++) {
-		const int64_t row = task->origin[i], label = task->labels[i];
-		if (row >= rows)
-			continue;
-		if (confidence && isfinite(confidence[i]))
-			kdri_snprintf(sure[row], sizeof sure[row], "%.3f", confidence[i]);
-		for (int c = 0; c < count; c++) {
-			const char *text = NULL;
-			switch (wanted[c]) {
-			case WRITE_LABEL: text = label_text(r, numbers, k, label); break;
-			case WRITE_NAME: text = r->classes ? NULL : kdri_cluster_name(r, task, label); break;
-			case WRITE_CONFIDENCE: text = sure[row][0] ? sure[row] : NULL; break;
-			case WRITE_SECOND:
-				text = task->second ? label_text(r, numbers, k, task->second[i]) : NULL;
-				break;
-			default: text = fresh && fresh[i] >= 0 ? (fresh[i] ? "1" : "0") : NULL; break;
-			}
-			cells[row * count + c] = text;
-		}
-	}
+	const kdri_task_result *t = &r->tasks[at];
+	const bool known = t->labels && t->origin && (t->dialect.delimiter || t->dialect.workbook);
+	for (int64_t c = 0; c < k && !r->classes; c++)
+		l->name[at * k + c] = kdri_cluster_name(r, t, c);
+	return (kdri_copied){ .table = known ? kdri_result_table(t) : NULL,
+		              .dialect = t->dialect,
+		              .file_rows = t->file_rows,
+		              .origin = t->origin,
+		              .n = t->n,
+		              .labels = t->labels,
+		              .second = t->second,
+		              .fresh = kdri_sample_array(r, "may_be_new", at, KDR_INT64),
+		              .confidence = kdr_result_confidence(r, at, NULL),
+		              .label = l->label,
+		              .name = l->name + at * k,
+		              .k = k };
 }
 
 kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *r, int64_t at, const char *columns,
                                   const char *path, bool force)
 {
 	kdr_status st;
+	label_texts l = { .numbers = NULL };
+	kdri_copied *sets = NULL;
+	int64_t k = 0;
 	KDRI_NEED(ctx, path);
-	int wanted[WRITE_ALL], count = 0;
-	if (columns)
-		KDRI_DO(parse_columns(ctx, columns, wanted, &count));
+	KDRI_DO(kdri_copied_check(ctx, columns));
 	if (!r)
 		return KDR_OK;
 	KDRI_NEED(ctx, kdr_result_labels(r, at, NULL));
-	const kdri_task_result *first = &r->tasks[at];
-	const char *base = r->classes ? "class" : "cluster", *titles[WRITE_ALL], **cells = NULL;
-	char own[WRITE_ALL][32], (*numbers)[24] = NULL, (*sure)[16] = NULL;
-	int64_t k = 0;
-	if ((!first->dialect.delimiter && !first->dialect.workbook) || !first->origin)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s was not read from a CSV, TSV or Excel file",
-		                 first->name);
-	if (!columns)
-		usual_columns(r, at, wanted, &count);
-	for (int c = 0; c < count; c++) {
-		snprintf(own[c], sizeof own[c], "%s_%s", base, write_names[wanted[c]]);
-		titles[c] = wanted[c] == WRITE_LABEL ? base : wanted[c] == WRITE_NEW ? "may_be_new" : own[c];
-	}
 	for (int64_t t = 0; t < r->ntasks; t++)
-		k = KDRI_MAX(k, kdri_cluster_span(&r->tasks[t]));
-	KDRI_TRY(KDRI_NEW0(ctx, &cells, first->file_rows * count));
-	KDRI_TRY(KDRI_NEW(ctx, &numbers, k));
-	KDRI_TRY(KDRI_NEW0(ctx, &sure, first->file_rows));
-	for (int64_t c = 0; c < k; c++)
-		snprintf(numbers[c], sizeof numbers[c], "%lld", (long long)c);
-	for (int64_t t = 0; t < r->ntasks; t++) {
-		const kdri_task_result *task = &r->tasks[t];
-		if (task->labels && task->origin && kdri_result_table(task) &&
-		    strcmp(kdri_result_table(task), kdri_result_table(first)) == 0)
-			fill_cells(r, t, wanted, count, numbers, k, sure, first->file_rows, cells);
-	}
-	KDRI_TRY((first->dialect.workbook ? kdri_xlsx_append_columns : kdri_csv_append_columns)(
-	        ctx, kdri_result_table(first), &first->dialect, titles, count, cells, first->file_rows, path,
-	        force));
+		k = KDRI_MAX(k, r->classes ? r->nclasses : kdri_cluster_span(&r->tasks[t]));
+	KDRI_TRY(kdri_copied_numbers(ctx, k, &l.numbers, &l.label));
+	KDRI_TRY(KDRI_NEW0(ctx, &l.name, r->ntasks * k));
+	KDRI_TRY(KDRI_NEW(ctx, &sets, r->ntasks));
+	for (int64_t c = 0; c < k && r->classes; c++)
+		l.label[c] = r->classes[c];
+	for (int64_t t = 0; t < r->ntasks; t++)
+		sets[t] = copied_of(r, t, &l, k);
+	if (!sets[at].table)
+		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED, "%s was not read from a CSV, TSV or Excel file",
+		          r->tasks[at].name);
+	KDRI_TRY(kdri_copied_write(ctx, sets, r->ntasks, at, r->classes != NULL, columns, path, force));
 done:
-	KDRI_FREE(ctx, cells, numbers, sure);
+	KDRI_FREE(ctx, l.numbers, l.label, l.name, sets);
 	return st;
 }
 

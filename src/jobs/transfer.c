@@ -271,6 +271,7 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(kdri_job_markers(ctx, result, data));
 	KDRI_TRY(kdri_job_shared(ctx, result, first));
 	KDRI_TRY(kdri_job_shown(ctx, result, data));
+	KDRI_TRY(kdri_job_representation(ctx, &t->job, result, data));
 	KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
 done:
 	KDRI_FREE(ctx, tasks, data);

@@ -316,8 +316,9 @@ static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 		if (dropped.count > 0)
 			KDRI_DO(kdri_prep_warn(
 			        ctx, prep,
-			        "data set %.40s: feature %s skipped, because not all data sets have it",
-			        tasks[t]->name, list_text(&dropped, text, sizeof text)));
+			        "data set %.40s: feature%s %s skipped, because not all data sets have %s",
+			        tasks[t]->name, dropped.count == 1 ? "" : "s",
+			        list_text(&dropped, text, sizeof text), dropped.count == 1 ? "it" : "them"));
 	}
 	return KDR_OK;
 }

@@ -45,7 +45,6 @@ class Clusters(CliTest):
         self.assertEqual({t: a[t] for t in ("space", "bread")}, {t: b[t] for t in ("space", "bread")})
         self.assertNotIn(b["music"], a.values())
         self.assertEqual(len(set(b.values())), 3)
-        self.assertIs(result["shared_clusters"], True)
         return a, b
 
     def test_a_cluster_without_counterpart_has_its_own_number(self):
@@ -76,7 +75,7 @@ class Clusters(CliTest):
     def test_levels_keep_numbers(self):
         result = self.cluster("a.csv", "b.csv", k="3-4")
         at = next(level for level in result["levels"] if level["k"] == 3)
-        self.check({"tasks": at["tasks"], "shared_clusters": result["shared_clusters"]})
+        self.check({"tasks": at["tasks"]})
         self.run_kindred("cut", "-k", 3, "-q", "-o", "three", "out/result.json")
         self.assertEqual([int(v) for v in self.read("three/b.labels").split()], at["tasks"][1]["labels"])
         with open(self.path("out/b.samples.csv"), newline="") as f:

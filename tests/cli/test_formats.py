@@ -513,6 +513,8 @@ class Formats(CliTest):
             self.assertEqual(str(b.obs["kindred"].dtype), "category")
             self.assertTrue(((b.obs["kindred_confidence"] >= 0) & (b.obs["kindred_confidence"] <= 1)).all())
             self.assertEqual(list(b.obs.columns), ["batch", "site", "kind", "kindred", "kindred_confidence", "kindred_second"])
+            self.assertEqual([b.obsm["X_kindred_rep"].shape[0], b.obsm["X_kindred_rep"].shape[1] <= 50], [len(b), True])
+            self.assertTrue(np.isfinite(b.obsm["X_kindred_rep"]).all())
             self.assertTrue((b.obs["kindred_second"].astype(str) != b.obs["kindred"].astype(str)).all())
             np.testing.assert_array_equal(b.X.toarray(), a.X.toarray())
             np.testing.assert_array_equal(b.obsm["X_pca"], a.obsm["X_pca"])
@@ -526,6 +528,7 @@ class Formats(CliTest):
         for wrong in ("", "a/b", "_x", "x" * 101):
             self.fails("cluster", "-m", "kmeans", "-k", 2, "--write-h5ad", "no.h5ad", "--key-added", wrong, "-o", "no", "a.h5ad:layers/counts", code=2, says="the key")
         self.fails("cluster", "-m", "kmeans", "-k", 2, "--key-added", "x", "-o", "no", "a.h5ad:layers/counts", code=2, says="--write-h5ad")
+        self.assertEqual(set(k.obsm), {*b.obsm, "X_drei_rep"})
         # Coordinates, in addition to the labels of the previous run.
         self.run_kindred("embed", "-q", "--sweeps", 20, "--batch-key", "batch", "--write-h5ad", "e.h5ad", "-o", "plane", "b.h5ad")
         e = anndata.read_h5ad(self.path("e.h5ad"))

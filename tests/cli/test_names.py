@@ -1,14 +1,21 @@
 """--names: what a person calls clusters, in every file of a result, in models, and what is refused."""
 import csv
 import json
+import os
+import pathlib
 import unittest
 
 from harness import CliTest
 
 try:
     import anndata
+    import numpy
 except ImportError:
     anndata = None
+try:
+    import openpyxl
+except ImportError:
+    openpyxl = None
 
 
 class Names(CliTest):
@@ -68,6 +75,60 @@ class Names(CliTest):
         self.assertEqual(list(found.cat.categories), ["1", "1 (1)", "old"])
         self.assertEqual(list(found), [["1", "1 (1)", "old"][label] for label in labels])
 
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_anndata_has_matches_and_a_common_representation(self):
+        rng = numpy.random.default_rng(1)
+        rates, kinds = rng.lognormal(0, 1, 200), []
+        for batch in ("A", "B"):
+            kind = rng.choice([0, 1, 2] if batch == "A" else [0, 1, 3], 150)
+            mean = numpy.tile(rates * rng.lognormal(0, .5, 200), (150, 1))
+            for z in range(4):
+                mean[numpy.ix_(kind == z, range(30 * z, 30 * z + 30))] *= 8
+            cells = anndata.AnnData(rng.poisson(mean).astype("float32"))
+            cells.obs_names = [f"{batch}{i}" for i in range(150)]
+            cells.obs["batch"], cells.obs["kind"] = batch, [f"T{z}" for z in kind]
+            kinds.append(cells)
+        anndata.concat(kinds).write_h5ad(self.path("x.h5ad"))
+        self.write("names.csv", "0,zero\n1,one\n")
+        self.run_kindred("cluster", "-q", "-k", 3, "--batch-key", "batch", "--names", "names.csv", "--write-h5ad", "y.h5ad", "-o", "out", "x.h5ad")
+        y, result = anndata.read_h5ad(self.path("y.h5ad")), self.result()
+        shared = y.obsm["X_kindred_rep"]
+        self.assertEqual(shared.shape, (300, 50))
+        near = numpy.argsort(((shared[:, None] - shared[None]) ** 2).sum(2))[:, 1:16]
+        kind = numpy.array(y.obs["kind"])
+        self.assertGreater((kind[near] == kind[:, None]).mean(), .98)
+        one, = (m["quality"] for m in result["correspondence"] if m["from"] == "A")
+        labels = result["tasks"][0]["labels"] + result["tasks"][1]["labels"]
+        both = set(result["tasks"][0]["labels"]) & set(result["tasks"][1]["labels"])
+        numpy.testing.assert_allclose(y.obs["kindred_match"], [one[z] if z in both else numpy.nan for z in labels])
+        # relabel writes the same columns, and other names
+        self.write("more.csv", "0,null\n2,two\n")
+        self.run_kindred("relabel", "-q", "--names", "more.csv", "--write-h5ad", "z.h5ad", "--key-added", "neu", "-o", "new", "out/result.json")
+        z = anndata.read_h5ad(self.path("z.h5ad")).obs
+        self.assertEqual(list(z.columns), ["batch", "kind", "neu", "neu_confidence", "neu_second", "neu_match"])
+        names = {"zero": "null", "2": "two"}
+        for column in ("", "_second"):
+            self.assertEqual([names.get(name, name) for name in y.obs[f"kindred{column}"]], list(z[f"neu{column}"]))
+        numpy.testing.assert_array_equal(y.obs["kindred_match"], z["neu_match"])
+        self.fails("relabel", "--names", "more.csv", "--write-h5ad", "w.h5ad", "--key-added", "a/b", "-o", "w", "out/result.json", code=2, says="the key 'a/b'")
+        # a method with a space of its own
+        self.run_kindred("cluster", "-q", "-m", "harmony", "-k", 3, "--batch-key", "batch", "--write-h5ad", "h.h5ad", "--arrays", "h", "-o", "h", "x.h5ad")
+        shared = numpy.vstack([numpy.load(self.path(f"h/embedding.{batch}.npy")) for batch in ("A", "B")])
+        numpy.testing.assert_array_equal(anndata.read_h5ad(self.path("h.h5ad")).obsm["X_kindred_rep"], shared)
+        # a class that the source lacks
+        anndata.read_h5ad(self.path("x.h5ad"))[:150].write_h5ad(self.path("old.h5ad"))
+        anndata.read_h5ad(self.path("x.h5ad"))[150:].write_h5ad(self.path("new.h5ad"))
+        self.run_kindred("transfer", "-q", "--label-column", "kind", "--source", "old.h5ad", "--target", "new.h5ad", "--write-h5ad", "t.h5ad", "-o", "t")
+        t = anndata.read_h5ad(self.path("t.h5ad"))
+        self.assertEqual([bool(v) for v in t.obs["kindred_unlike_source"]], [kind == "T3" for kind in t.obs["kind"]])
+        self.assertEqual(t.obsm["X_kindred_rep"].shape, (150, 50))
+        self.assertNotIn("kindred_match", t.obs)
+        self.write("edits.json", '{"format": "kindred-edits", "version": 1, "edits": [{"do": "rename", "cluster": "T0", "name": "null"}]}\n')
+        self.run_kindred("relabel", "-q", "--write-h5ad", "r.h5ad", "-o", "r", "t/result.json", "edits.json")
+        r = anndata.read_h5ad(self.path("r.h5ad")).obs
+        self.assertEqual([bool(v) for v in r["kindred_unlike_source"]], [bool(v) for v in t.obs["kindred_unlike_source"]])
+        self.assertEqual(list(r["kindred"]), ["null" if name == "T0" else name for name in t.obs["kindred"]])
+
     def test_relabel_renames_results_and_models(self):
         self.tables()
         self.cluster("--save-model", "m.h5")
@@ -104,6 +165,113 @@ class Names(CliTest):
         self.run_kindred("relabel", "-q", "--names", "other.csv", "-o", "new", "out/result.json")
         self.run_kindred("cut", "-q", "-k", 2, "-o", "cut5", "new/result.json")
         self.assertEqual(self.column("cut5/a.samples.csv", "name"), ["first" if label == "0" else "" for label in self.column("cut5/a.samples.csv", "cluster")])
+
+    def rows(self, path):
+        with open(self.path(path), newline="", encoding="utf-8") as f:
+            return list(csv.DictReader(f))
+
+    def test_relabel_and_cut_write_tables(self):
+        self.tables()
+        self.cluster("--write-table", "t.csv", k="2-4")
+        self.write("other.csv", "0,first\n")
+        for out, source in (("new", "out"), ("again", "new")):
+            self.run_kindred("relabel", "-q", "--names", "other.csv", "--write-table", f"{out}.csv", "-o", out, f"{source}/result.json")
+            for name in "ab":
+                was, now = self.rows(f"t-{name}.csv"), self.rows(f"{out}-{name}.csv")
+                self.assertEqual([dict(row, cluster_name="first" if row["cluster"] == "0" else row["cluster_name"]) for row in was], now)
+        head = '{"format": "kindred-edits", "version": 1, "edits": [%s]}\n'
+        self.write("edits.json", head % '{"do": "merge", "cluster": 1, "into": 0}, {"do": "move", "task": "b", "samples": ["b4"], "into": 2}')
+        self.run_kindred("relabel", "-q", "--write-table", "m.csv", "--write-columns", "label,confidence", "-o", "merged", "out/result.json", "edits.json")
+        for name in "ab":
+            now = self.rows(f"m-{name}.csv")
+            self.assertEqual(list(now[0])[-3:], ["city", "cluster", "cluster_confidence"])
+            self.assertEqual([row["cluster"] for row in now], self.column(f"merged/{name}.samples.csv", "cluster"))
+        self.assertEqual([now[4]["cluster"], now[4]["cluster_confidence"]], ["2", "1.000"])
+        for k in (2, 4):
+            self.run_kindred("cut", "-q", "-k", k, "--write-table", f"cut{k}.csv", "-o", f"cut{k}", "new/result.json")
+            for name in "ab":
+                now, own = self.rows(f"cut{k}-{name}.csv"), self.rows(f"cut{k}/{name}.samples.csv")
+                for column, title in (("cluster", "cluster"), ("second", "cluster_second"), ("name", "cluster_name")):
+                    self.assertEqual([row[column] for row in own], [row[title] for row in now])
+        # nothing is written if something is wrong
+        for command in (("relabel", "--names", "other.csv"), ("cut", "-k", 2)):
+            bad = (*command, "-o", "bad", "out/result.json")
+            self.fails(*bad, "--write-table", "x.xlsx", code=2, says="the input is a text table")
+            self.fails(*bad, "--write-table", "x.csv", "--write-columns", "label,size", code=2, says="'size' is not valid")
+            self.fails(*bad, "--write-columns", "label", code=2, says="no effect without --write-table")
+            self.fails(*bad, "--write-table", "t.csv", code=2, says="t-a.csv: already exists")
+        result = json.loads(self.read("out/result.json"))
+        for wrong in ({"rows": 1}, {"format": "csv", "rows": 30, "encoding": "x", "delimiter": ","}, {"format": "csv", "rows": 1, "encoding": "utf-8", "delimiter": ","},
+                      {"format": "csv", "rows": 30, "encoding": "utf-8", "delimiter": ",", "row_of_sample": [31] * 30}):
+            result["tasks"][0]["table"] = wrong
+            self.write("wrong.json", json.dumps(result, indent=1))
+            self.fails("cut", "-k", 2, "--write-table", "w.csv", "-o", "w", "wrong.json", code=3, says="'table' does not describe a table")
+        for task in result["tasks"]:
+            del task["table"]
+        self.write("wrong.json", json.dumps(result))
+        self.fails("relabel", "--names", "other.csv", "--write-table", "w.csv", "-o", "w", "wrong.json", code=2, says="no data set was read from a CSV")
+        self.assertFalse([name for name in ("bad/a.labels", "w/a.labels", "w-a.csv") if os.path.exists(self.path(name))])
+
+    def test_tables_of_parts_and_skipped_rows(self):
+        """One file with two data sets, Latin-1, and rows without a label."""
+        lines = ["ort;größe;wert;zu"] + [f"{'NS'[i % 2]};{5 * (i % 3) + i % 4 * .1:.1f};{i % 3 * 7 + i % 5 * .1:.1f};{i % 2}" for i in range(60)]
+        lines[8] = "N;;1;0"
+        with open(self.path("t.csv"), "wb") as f:
+            f.write(("\r\n".join(lines) + "\r\n").encode("latin-1"))
+        self.run_kindred("cluster", "-q", "-k", "2-3", "--missing", "drop-row", "--task-column", "ort", "--write-table", "w.csv", "-o", "out", "t.csv")
+        self.write("names.csv", "0,Größe\n")
+        self.run_kindred("relabel", "-q", "--names", "names.csv", "--write-table", "r.csv", "-o", "new", "out/result.json")
+        was, now = (pathlib.Path(self.path(name)).read_bytes().decode("latin-1").split("\r\n") for name in ("w.csv", "r.csv"))
+        self.assertEqual([len(was), now[0], now[8]], [len(now), was[0], was[8]])
+        self.assertEqual(now[8], "N;;1;0;;;;")
+        for old, new in zip(was[1:-1], now[1:-1]):
+            a, b = old.split(";"), new.split(";")
+            self.assertEqual([a[:5], a[6:]], [b[:5], b[6:]])
+            self.assertEqual(b[5], "Größe" if b[4] == "0" else a[5])
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_sheets_of_a_workbook_stay_one_workbook(self):
+        book = openpyxl.Workbook()
+        for title, n in (("Nord", 30), ("Süd", 24)):
+            sheet = book.active if title == "Nord" else book.create_sheet(title)
+            sheet.title = title
+            sheet.append(["id", "age", "income"])
+            for i in range(n):
+                sheet.append([f"{title}{i}", 20 + 20 * (i % 3) + i % 4 * .1, (1000, 5000, 2500)[i % 3] + i % 5])
+        book.create_sheet("Notes").append(["unchanged"])
+        book.save(self.path("two.xlsx"))
+        self.tables()
+
+        def sheets(path):
+            return {sheet.title: list(sheet.values) for sheet in openpyxl.load_workbook(self.path(path))}
+
+        before = sheets("two.xlsx")
+        self.write("names.csv", "0,poor\n")
+        two = ("nord=two.xlsx:Nord", "süd=two.xlsx:Süd")
+        self.run_kindred("cluster", "-q", "-k", 3, "--names", "names.csv", "--write-table", "out.xlsx", "--save-model", "m.h5", "-o", "out", *two)
+        self.run_kindred("relabel", "-q", "--names", "names.csv", "--write-table", "new.xlsx", "-o", "new", "out/result.json")
+        for path in ("out.xlsx", "new.xlsx"):
+            after = sheets(path)
+            self.assertEqual([list(after), after["Notes"]], [["Nord", "Süd", "Notes"], [("unchanged",)]])
+            for title, name in (("Nord", "nord"), ("Süd", "süd")):
+                self.assertEqual([row[:3] for row in after[title]], before[title])
+                self.assertEqual(after[title][0][3:], ("cluster", "cluster_name", "cluster_confidence", "cluster_second"))
+                self.assertEqual([str(row[3]) for row in after[title][1:]], self.column(f"out/{name}.samples.csv", "cluster"))
+                self.assertEqual({row[4] for row in after[title][1:] if row[3] == 0}, {"poor"})
+        # a workbook among other files, whose sheets are not neighbours
+        self.run_kindred("cluster", "-q", "-k", 3, "--write-table", "mixed.xlsx", "-o", "mixed", two[0], "third=new.xlsx:Nord", two[1])
+        self.assertEqual([len(rows[0]) for rows in sheets("mixed-two.xlsx").values()], [7, 7, 1])
+        self.assertEqual([len(rows[0]) for rows in sheets("mixed-third.xlsx").values()], [11, 7, 1])
+        self.fails("relabel", "--names", "names.csv", "--write-table", "new.csv", "-o", "bad", "out/result.json", code=2, says="the input is an Excel file")
+        # only the target's sheet is labelled
+        self.write("classes.txt", "".join("pqr"[i % 3] + "\n" for i in range(30)))
+        self.run_kindred("transfer", "-q", "--source", two[0], "--labels", "classes.txt", "--target", two[1], "--write-table", "t.xlsx", "-o", "t")
+        self.assertEqual([rows[0][3:4] for rows in sheets("t.xlsx").values()], [(), ("class",), ()])
+
+    def test_names_from_a_pipe(self):
+        self.tables()
+        self.run_kindred("cluster", "-q", "-k", 3, "--names", "/dev/stdin", "-o", "out", "a.csv", stdin="0,first\n")
+        self.assertEqual(self.column("out/a.samples.csv", "name")[0], "first")
 
     def test_bad_files_are_refused_before_the_job(self):
         self.tables()

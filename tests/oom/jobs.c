@@ -244,11 +244,11 @@ static kdr_status job_features(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = tell(ctx, result);
 	if (st == KDR_OK)
-		st = kdr_cut(ctx, file("job.json"), &o.k, 1, file(""), true);
+		st = kdr_cut(ctx, file("job.json"), &o.k, 1, file(""), NULL, NULL, true);
 	if (st == KDR_OK)
 		st = kdr_write_file(ctx, file("edits.json"), edits, sizeof edits - 1, true);
 	if (st == KDR_OK)
-		st = kdr_relabel(ctx, file("job.json"), file("edits.json"), file("edited"), NULL, NULL, true);
+		st = kdr_relabel(ctx, file("job.json"), file("edits.json"), file("edited"), NULL, true);
 	kdr_result_free(result);
 	kdr_data_free(data);
 	return st;

@@ -63,7 +63,7 @@ test_that("features that distinguish clusters are in the summary", {
 })
 test_that("as.data.frame has one row per sample", {
   frame <- as.data.frame(kd_cluster(two(), k = 3, method = "kmeans", map = FALSE))
-  expect_named(frame, c("id", "dataset", "cluster", "confidence", "second", "row"))
+  expect_named(frame, c("id", "dataset", "cluster", "confidence", "second", "row", "name"))
   expect_identical(nrow(frame), 70L)
   expect_identical(frame$id[41], "2_1")
   expect_true(all(frame$confidence >= 0 & frame$confidence <= 1))

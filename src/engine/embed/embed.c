@@ -446,7 +446,7 @@ done:
 	return st;
 }
 
-enum { NEIGHBORS = 15, SHARED = 20 };
+enum { NEIGHBORS = 15 };
 
 typedef struct plane {
 	kdri_views views;
@@ -495,7 +495,8 @@ static kdr_status forces(kdr_context *ctx, plane *p, int64_t sweeps)
 	return forces_run(ctx, &f, p->y);
 }
 
-kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, double **out, int64_t *width)
+kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, int64_t most, double **out,
+                             int64_t *width)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -506,7 +507,7 @@ kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, 
 	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };
 	const kdri_views_options looks = { .together = true, .later = true };
 	KDRI_TRY(kdri_views_new(ctx, &problem, &looks, &p.views));
-	p.width = KDRI_MIN(SHARED, KDRI_MIN(p.views.begin[count], kdr_mat_cols(&x[0])));
+	p.width = KDRI_MIN(most, KDRI_MIN(p.views.begin[count], kdr_mat_cols(&x[0])));
 	KDRI_TRY(kdri_views_pooled(ctx, &p.views, p.width, &p.shared));
 	unit(&p);
 	*out = p.shared;
@@ -541,7 +542,7 @@ static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t cou
 		                     .neighbors = neighbors,
 		                     .searched = neighbors };
 	KDRI_TRY(kdri_views_new(ctx, &problem, &looks, &p.views));
-	p.width = KDRI_MIN(count > 1 ? SHARED : 2,
+	p.width = KDRI_MIN(count > 1 ? KDRI_EMBED_SHARED : 2,
 	                   KDRI_MIN(p.views.begin[count], kdr_mat_cols(&p.views.tasks[0].rows.view)));
 	KDRI_TRY(kdri_views_pooled(ctx, &p.views, p.width, &p.shared));
 	/* The first two directions, or fewer if there are not as many. The largest entry of each is made positive because its

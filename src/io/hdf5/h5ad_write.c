@@ -1,13 +1,15 @@
 /* Writes results into a copy of an AnnData .h5ad file. SPDX-License-Identifier: BSD-3-Clause
  *
- * The file is copied byte for byte, and three items are added to the copy in the form that anndata writes; everything
+ * The file is copied byte for byte, and these items are added to the copy in the form that anndata writes; everything
  * else in the file is unchanged:
  *
  *     obs/kindred               categories (since anndata 0.8; texts in the files of 0.7)
  *     obs/kindred_confidence    numbers
  *     obs/kindred_second        the second choice, in the same categories
+ *     obs/kindred_match         probability that the cluster is the same group in all data sets
  *     obs/kindred_unlike_source 1 if a sample may belong to a class that the source does not have, 0; only of transfers
- *     obsm/X_kindred            rows x 2 numbers
+ *     obsm/X_kindred            rows x 2 numbers: the map
+ *     obsm/X_kindred_rep        rows x at most 50 numbers: the samples in a space that all data sets share
  *
  * where another key may replace kindred, and obs's list of columns, `column-order`, gets their names. Those of an earlier run are replaced. */
 #include "io/hdf5/h5ad_write.h"
@@ -22,15 +24,29 @@
 #include "io/hdf5/h5.h"
 
 /* Names with their folder. */
-enum { COLUMN, SURENESS, DOUBT, UNLIKENESS, COLUMNS, POINTS = COLUMNS, ITEMS, FOLDER = 4 /* obs/ */ };
+enum {
+	COLUMN,
+	SURENESS,
+	DOUBT,
+	MATCH,
+	UNLIKENESS,
+	COLUMNS,
+	POINTS = COLUMNS,
+	SHARED,
+	ITEMS,
+	FOLDER = 4 /* obs/ */
+};
 typedef struct item_names {
 	char of[ITEMS][KDRI_H5AD_KEY + 40];
 } item_names;
 
 static item_names names_of(const kdri_h5ad_notes *n)
 {
-	static const char *const forms[ITEMS] = { "obs/%.*s", "obs/%.*s_confidence", "obs/%.*s_second",
-		                                  "obs/%.*s_unlike_source", "obsm/X_%.*s" };
+	static const char *const forms[ITEMS] = {
+		"obs/%.*s",       "obs/%.*s_confidence",    "obs/%.*s_second",
+		"obs/%.*s_match", "obs/%.*s_unlike_source", "obsm/X_%.*s",
+		"obsm/X_%.*s_rep"
+	};
 	item_names names;
 	for (int i = 0; i < ITEMS; i++)
 		kdri_snprintf(names.of[i], sizeof names.of[i], forms[i], (int)KDRI_H5AD_KEY,
@@ -132,7 +148,7 @@ static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, const kdri_h
 		if (o.names[i] && !is_ours(names, o.names[i]))
 			all[n++] = o.names[i];
 	const bool has[COLUMNS] = { true, notes->confidence != NULL, notes->second != NULL,
-		                    notes->unlike_source != NULL };
+		                    notes->match != NULL, notes->unlike_source != NULL };
 	for (int c = 0; c < COLUMNS; c++)
 		if (has[c])
 			all[n++] = names->of[c] + FOLDER;
@@ -176,10 +192,24 @@ done:
 	return st;
 }
 
+/* An array of obsm. */
+static kdr_status add_array(kdr_context *ctx, const kdri_h5 *h5, const char *name, int64_t rows,
+                            int64_t width, const double *values)
+{
+	const int64_t shape[2] = { rows, width };
+	if (!values)
+		return KDR_OK;
+	if (kdri_h5_what(h5, "obsm") == KDRI_H5_NONE) {
+		KDRI_DO(kdri_h5_make_group(ctx, h5, "obsm"));
+		KDRI_DO(h5ad_write_encode(ctx, h5, "obsm", "dict", "0.1.0"));
+	}
+	KDRI_DO(remove_link(ctx, h5, name));
+	return write_numbers(ctx, h5, name, H5T_NATIVE_DOUBLE, 2, shape, values);
+}
+
 static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
 {
 	char version[32] = "";
-	const int64_t shape[2] = { n->rows, 2 };
 	const item_names names = names_of(n);
 	if (kdri_h5_what(h5, "obs") != KDRI_H5_GROUP)
 		return kdri_fail(
@@ -189,9 +219,8 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 	if (n->codes) {
 		for (int c = 0; c < COLUMNS; c++)
 			KDRI_DO(remove_link(ctx, h5, names.of[c]));
+		KDRI_DO(remove_link(ctx, h5, names.of[SHARED]));
 	}
-	if (n->xy)
-		KDRI_DO(remove_link(ctx, h5, names.of[POINTS]));
 	bool old = kdri_h5_text(h5, "obs", "encoding-version", version, sizeof version) &&
 	           strcmp(version, "0.1.0") == 0;
 	if (n->codes) {
@@ -201,18 +230,16 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 		if (n->confidence)
 			KDRI_DO(write_numbers(ctx, h5, names.of[SURENESS], H5T_NATIVE_DOUBLE, 1, &n->rows,
 			                      n->confidence));
+		if (n->match)
+			KDRI_DO(write_numbers(ctx, h5, names.of[MATCH], H5T_NATIVE_DOUBLE, 1, &n->rows,
+			                      n->match));
 		if (n->unlike_source)
 			KDRI_DO(write_numbers(ctx, h5, names.of[UNLIKENESS], H5T_NATIVE_INT32, 1, &n->rows,
 			                      n->unlike_source));
 		KDRI_DO(extend_order(ctx, h5, n, &names));
 	}
-	if (!n->xy)
-		return KDR_OK;
-	if (kdri_h5_what(h5, "obsm") == KDRI_H5_NONE) {
-		KDRI_DO(kdri_h5_make_group(ctx, h5, "obsm"));
-		KDRI_DO(h5ad_write_encode(ctx, h5, "obsm", "dict", "0.1.0"));
-	}
-	return write_numbers(ctx, h5, names.of[POINTS], H5T_NATIVE_DOUBLE, 2, shape, n->xy);
+	KDRI_DO(add_array(ctx, h5, names.of[POINTS], n->rows, 2, n->xy));
+	return add_array(ctx, h5, names.of[SHARED], n->rows, n->width, n->shared);
 }
 
 /* --- a file of our own ------------------------------------------------------------------------------------------ */

@@ -6,6 +6,9 @@
 
 enum { KDRI_H5AD_KEY = 100 };
 
+/* jobs/h5ad.c: an error unless names can begin with `key`; NULL can. */
+kdr_status kdri_h5ad_check_key(kdr_context *ctx, const char *key);
+
 /* Of each row of the file. */
 typedef struct kdri_h5ad_notes {
 	const char *key; /* names begin with it, at most KDRI_H5AD_KEY bytes; NULL: kindred */
@@ -17,10 +20,14 @@ typedef struct kdri_h5ad_notes {
 	const double *confidence; /* NaN: unknown; NULL: unknown for all */
 	const int32_t
 	        *unlike_source; /* 1: may belong to a class that the source does not have, 0; NULL: unknown */
-	const double *xy;       /* two numbers per row; NULL: not computed */
+	const double *
+	        match; /* that the cluster is the same in all data sets; NaN: it is in one; NULL: unknown for all */
+	const double *xy;     /* two numbers per row; NULL: not computed */
+	const double *shared; /* `width` numbers per row, NaN: unknown; NULL: not computed */
+	int64_t width;
 } kdri_h5ad_notes;
 
-/* Writes a copy of the .h5ad file `input` with obs["kindred"], obs["kindred_confidence"] and obsm["X_kindred"] or, if
+/* Writes a copy of the .h5ad file `input` with these columns of obs and arrays of obsm or, if
  * `data` is not NULL, a new file with that matrix and its names. The file is written completely or not at all. */
 kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
                               const kdri_h5ad_notes *notes, bool force);

@@ -117,10 +117,9 @@ size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room);
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out);
 
 /* csv_write.c: copies a text table unchanged and appends columns. A column is called by its title, or title_2 and so on if that name
- * exists; `cells` has `count` texts for each of `rows` rows, NULL for an empty cell. */
-kdr_status kdri_csv_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                   const char *const *titles, int count, const char *const *cells,
-                                   int64_t rows, const char *path, bool force);
+ * exists. */
+kdr_status kdri_csv_append_columns(kdr_context *ctx, const kdri_added *added, const char *const *titles,
+                                   int count, const char *path, bool force);
 
 /* Moves a window at the beginning of a table past a byte order mark and a line "sep=;". */
 void kdri_csv_skip_start(kdri_window *w);

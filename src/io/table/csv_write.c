@@ -324,21 +324,21 @@ kdr_status kdri_csv_same_rows(kdr_context *ctx, const char *path, int64_t now, i
 	                 path, (long long)now, (long long)before);
 }
 
-kdr_status kdri_csv_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                   const char *const *titles, int count, const char *const *cells,
-                                   int64_t rows, const char *path, bool force)
+kdr_status kdri_csv_append_columns(kdr_context *ctx, const kdri_added *added, const char *const *titles,
+                                   int count, const char *path, bool force)
 {
 	kdr_status st;
+	const kdri_dialect *dialect = added->dialect;
 	kdri_input *in = NULL;
 	kdri_window w = { 0 };
 	copier c = { .ctx = ctx,
 		     .dialect = dialect,
 		     .titles = titles,
 		     .count = count,
-		     .cells = cells,
-		     .rows = rows,
+		     .cells = added->cells,
+		     .rows = added->rows,
 		     .header = dialect->header };
-	KDRI_TRY(kdri_input_open(ctx, input, &in));
+	KDRI_TRY(kdri_input_open(ctx, added->input, &in));
 	KDRI_TRY(kdri_window_open(ctx, in, &w));
 	w.recode.from = (kdri_encoding)dialect->encoding;
 	w.recode.returns = dialect->returns;
@@ -347,7 +347,7 @@ kdr_status kdri_csv_append_columns(kdr_context *ctx, const char *input, const kd
 	kdri_csv_skip_start(&w);
 	KDRI_TRY(put_encoded(&c, w.data, w.begin));
 	KDRI_TRY(kdri_csv_each_row(ctx, &w, dialect->delimiter, copy_row, &c));
-	KDRI_TRY(kdri_csv_same_rows(ctx, input, c.at, rows));
+	KDRI_TRY(kdri_csv_same_rows(ctx, added->input, c.at, added->rows));
 done:
 	if (c.out)
 		st = kdri_output_finish(ctx, c.out, st);

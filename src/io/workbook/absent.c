@@ -2,18 +2,15 @@
 #include "io/io.h"
 #include "io/workbook/xlsx.h"
 
-kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                    const char *const *titles, int count, const char *const *cells,
-                                    int64_t rows, const char *path, bool force)
+kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const kdri_added *added, int64_t sheets,
+                                    const char *const *titles, int count, const char *path, bool force)
 {
-	(void)dialect;
+	(void)sheets;
 	(void)titles;
 	(void)count;
-	(void)cells;
-	(void)rows;
 	(void)path;
 	(void)force;
-	return kdri_absent(ctx, input, "expat, which Excel workbooks need", "save the sheet as CSV");
+	return kdri_absent(ctx, added->input, "expat, which Excel workbooks need", "save the sheet as CSV");
 }
 
 static kdr_status read_none(kdr_context *ctx, const char *path, const kdr_read_options *options,

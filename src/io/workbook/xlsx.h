@@ -56,11 +56,10 @@ typedef struct kdri_xlsx_outline {
 } kdri_xlsx_outline;
 kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *const *titles,
                                   int count, kdri_xlsx_outline *out);
-/* xlsx_copy.c: like kdri_csv_append_columns, for a sheet of a workbook ("file.xlsx:Sheet2"); everything else in the
+/* xlsx_copy.c: like kdri_csv_append_columns, for `sheets` sheets of one workbook ("file.xlsx:Sheet2"); everything else in the
  * workbook is kept. */
-kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                    const char *const *titles, int count, const char *const *cells,
-                                    int64_t rows, const char *path, bool force);
+kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const kdri_added *added, int64_t sheets,
+                                    const char *const *titles, int count, const char *path, bool force);
 
 /* The date that an Excel number means, as "2024-02-29", with "T12:30:00" if it has a time; false: it is not a date. */
 bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room);

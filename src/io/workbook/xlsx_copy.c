@@ -1,6 +1,6 @@
-/* Excel: a sheet with more columns. SPDX-License-Identifier: BSD-3-Clause
+/* Excel: sheets with more columns. SPDX-License-Identifier: BSD-3-Clause
  *
- * All members of the archive are copied, so that formats, formulas and other sheets stay. In the sheet, cells are
+ * All members of the archive are copied, so that formats, formulas and other sheets stay. In these sheets, cells are
  * inserted before the </row> of each row that has a value; its <dimension>, which is optional, is removed because it
  * would be wrong. */
 #include "io/workbook/xlsx.h"
@@ -52,9 +52,11 @@ static kdr_status add_cell(kdr_context *ctx, bytes *b, int32_t column, int32_t r
 	return add_text(ctx, b, number ? "</v></c>" : "</t></is></c>");
 }
 
+/* A sheet and its new cells. */
 typedef struct edit {
-	const kdri_xlsx_outline *outline;
-	bool header; /* the sheet has one, which gets the titles of the outline */
+	kdri_xlsx_outline outline;
+	char member[512], title[256]; /* of the archive; of the sheet */
+	bool header;                  /* the sheet has one, which gets the titles of the outline */
 	int count;
 	const char *const *cells; /* rows x count */
 	int64_t rows, done;       /* of them; rows of the outline that have been written */
@@ -63,15 +65,15 @@ typedef struct edit {
 static kdr_status add_row_cell(kdr_context *ctx, edit *e, int32_t row, bytes *out)
 {
 	const int64_t at = e->done - e->header;
-	if (e->done >= e->outline->nrows || e->outline->rows[e->done] != row)
+	if (e->done >= e->outline.nrows || e->outline.rows[e->done] != row)
 		return KDR_OK; /* no cell of it has a value */
 	e->done++;
 	for (int i = 0; i < e->count; i++) {
-		const char *text = at < 0         ? e->outline->titles[i]
+		const char *text = at < 0         ? e->outline.titles[i]
 		                   : at < e->rows ? e->cells[at * e->count + i]
 		                                  : NULL;
 		if (text)
-			KDRI_DO(add_cell(ctx, out, e->outline->columns + i, row, text));
+			KDRI_DO(add_cell(ctx, out, e->outline.columns + i, row, text));
 	}
 	return KDR_OK;
 }
@@ -137,9 +139,19 @@ done:
 	return st;
 }
 
-/* The archive with the sheet replaced. */
-static kdr_status write_book(kdr_context *ctx, const kdri_xlsx_book *book, edit *e, const char *path,
-                             bool force)
+/* Whether all rows of a sheet were found. */
+static kdr_status check_edit(kdr_context *ctx, const kdri_xlsx_book *book, const edit *e)
+{
+	if (e->done == e->outline.nrows && e->outline.nrows - e->header == e->rows)
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+	                 "%s: sheet '%s' is stored in a way that cannot be copied; save it as CSV",
+	                 book->path, e->title);
+}
+
+/* The archive with the sheets replaced. */
+static kdr_status write_book(kdr_context *ctx, const kdri_xlsx_book *book, edit *edits, int64_t sheets,
+                             const char *path, bool force)
 {
 	kdr_status st;
 	const int64_t count = kdri_zip_count(book->zip);
@@ -152,19 +164,18 @@ static kdr_status write_book(kdr_context *ctx, const kdri_xlsx_book *book, edit 
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
 	for (int64_t i = 0; i < count; i++) {
 		KDRI_TRY(read_member(ctx, book->zip, i, book->path, &members[i]));
-		if (strcmp(kdri_zip_name(book->zip, i), book->sheet) == 0) {
-			KDRI_TRY(edit_sheet(ctx, &members[i], e, &edited));
-			kdri_free(ctx, members[i].data);
-			members[i] = edited;
-			edited = (bytes){ 0 };
-		}
+		for (int64_t e = 0; e < sheets; e++)
+			if (strcmp(kdri_zip_name(book->zip, i), edits[e].member) == 0) {
+				KDRI_TRY(edit_sheet(ctx, &members[i], &edits[e], &edited));
+				kdri_free(ctx, members[i].data);
+				members[i] = edited;
+				edited = (bytes){ 0 };
+			}
 		parts[i] = (kdri_zip_part){ members[i].data, (size_t)members[i].used };
 		list[i] = (kdri_zip_new){ kdri_zip_name(book->zip, i), &parts[i], 1 };
 	}
-	if (e->done != e->outline->nrows || e->outline->nrows - e->header != e->rows)
-		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED,
-		          "%s: sheet '%s' is stored in a way that cannot be copied; save it as CSV",
-		          book->path, book->title);
+	for (int64_t e = 0; e < sheets; e++)
+		KDRI_TRY(check_edit(ctx, book, &edits[e]));
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	st = kdri_zip_write(ctx, out, list, (int)count);
 	st = kdri_output_finish(ctx, out, st);
@@ -175,25 +186,46 @@ done:
 	return st;
 }
 
-kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
-                                    const char *const *titles, int count, const char *const *cells,
-                                    int64_t rows, const char *path, bool force)
+/* Opens the workbook of a sheet, and finds its rows. */
+static kdr_status open_sheet(kdr_context *ctx, const kdri_added *added, const char *const *titles, int count,
+                             char **file, kdri_xlsx_book *book, edit *e)
+{
+	kdr_status st;
+	char *member = NULL;
+	KDRI_TRY(kdri_split_member(ctx, added->input, file, &member));
+	KDRI_TRY(kdri_xlsx_open(ctx, *file, member, book));
+	KDRI_TRY(kdri_xlsx_outline_read(ctx, book, titles, count, &e->outline));
+	kdri_snprintf(e->member, sizeof e->member, "%s", book->sheet);
+	kdri_snprintf(e->title, sizeof e->title, "%s", book->title);
+	e->header = added->dialect->header;
+	e->count = KDRI_MIN(count, KDRI_XLSX_ADDED);
+	e->cells = added->cells;
+	e->rows = added->rows;
+done:
+	kdri_free(ctx, member);
+	return st;
+}
+
+kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const kdri_added *added, int64_t sheets,
+                                    const char *const *titles, int count, const char *path, bool force)
 {
 	kdr_status st;
 	kdri_xlsx_book book = { .zip = NULL };
-	kdri_xlsx_outline outline = { 0 };
-	char *file = NULL, *member = NULL;
-	KDRI_TRY(kdri_split_member(ctx, input, &file, &member));
-	KDRI_TRY(kdri_xlsx_open(ctx, file, member, &book));
-	KDRI_TRY(kdri_xlsx_outline_read(ctx, &book, titles, count, &outline));
-	edit e = { .outline = &outline,
-		   .header = dialect->header,
-		   .count = KDRI_MIN(count, KDRI_XLSX_ADDED),
-		   .cells = cells,
-		   .rows = rows };
-	KDRI_TRY(write_book(ctx, &book, &e, path, force));
+	edit *edits = NULL;
+	char *file = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &edits, sheets));
+	for (int64_t s = 0; s < sheets; s++) {
+		kdri_xlsx_close(ctx, &book);
+		book = (kdri_xlsx_book){ .zip = NULL };
+		kdri_free(ctx, file);
+		file = NULL;
+		KDRI_TRY(open_sheet(ctx, &added[s], titles, count, &file, &book, &edits[s]));
+	}
+	KDRI_TRY(write_book(ctx, &book, edits, sheets, path, force));
 done:
 	kdri_xlsx_close(ctx, &book);
-	KDRI_FREE(ctx, outline.rows, file, member);
+	for (int64_t s = 0; edits && s < sheets; s++)
+		kdri_free(ctx, edits[s].outline.rows);
+	KDRI_FREE(ctx, edits, file);
 	return st;
 }

@@ -1,0 +1,93 @@
+/* Edited labels as columns of the files that data sets were read from. SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs/relabel.h"
+
+static kdr_status copies_take(const kdri_edited *e, int64_t task, kdri_edited_copies *c)
+{
+	kdr_context *ctx = e->ctx;
+	const kdri_edited_task *t = &e->tasks[task];
+	kdri_copied *to = &c->sets[task];
+	const kdri_json_value *sure = kdri_json_get(t->json, "confidence");
+	int64_t *origin = NULL, *second = NULL, *fresh = NULL;
+	double *confidence = NULL;
+	kdr_status st = kdri_copied_table(ctx, e->result, t->json, t->n, to, &origin);
+	to->origin = origin;
+	to->n = t->n;
+	to->k = e->numbers;
+	to->labels = t->labels;
+	KDRI_DO(st);
+	st = kdri_copied_integers(ctx, kdri_json_get(t->json, "may_be_new"), t->n, &fresh);
+	to->fresh = fresh;
+	KDRI_DO(st);
+	if (kdri_json_get(t->json, "second")) {
+		KDRI_DO(KDRI_NEW(ctx, &second, t->n));
+		to->second = second;
+	}
+	if (sure) {
+		KDRI_DO(KDRI_NEW(ctx, &confidence, t->n));
+		to->confidence = confidence;
+	}
+	for (int64_t i = 0; i < t->n; i++) {
+		if (second)
+			second[i] = kdri_edited_second(e, t, i);
+		if (confidence)
+			confidence[i] = t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(sure, i), NAN);
+	}
+	KDRI_DO(KDRI_NEW(ctx, &to->label, to->k));
+	KDRI_DO(KDRI_NEW(ctx, &to->name, to->k));
+	for (int64_t n = 0; n < to->k; n++) {
+		to->label[n] = e->classes ? kdri_edited_name(e, task, n) : c->number[n];
+		to->name[n] = kdri_edited_called(e, task, n);
+	}
+	return KDR_OK;
+}
+
+kdr_status kdri_edited_copies_new(const kdri_edited *e, kdri_edited_copies *out)
+{
+	KDRI_DO(KDRI_NEW0(e->ctx, &out->sets, e->ntasks));
+	KDRI_DO(KDRI_NEW0(e->ctx, &out->names, e->ntasks));
+	KDRI_DO(kdri_copied_numbers(e->ctx, e->numbers, &out->numbers, &out->number));
+	for (int64_t t = 0; t < e->ntasks; t++) {
+		out->names[t] = e->tasks[t].name;
+		if (e->tasks[t].n > 0)
+			KDRI_DO(copies_take(e, t, out));
+	}
+	return KDR_OK;
+}
+
+void kdri_edited_copies_free(const kdri_edited *e, kdri_edited_copies *c)
+{
+	for (int64_t t = 0; c->sets && t < e->ntasks; t++) {
+		kdri_copied *s = &c->sets[t];
+		KDRI_FREE(e->ctx, (void *)s->origin, (void *)s->second, (void *)s->fresh,
+		          (void *)s->confidence, s->label, s->name);
+	}
+	KDRI_FREE(e->ctx, c->sets, c->names, c->numbers, c->number);
+}
+
+double kdri_edited_match(const kdri_edited *e, int64_t number)
+{
+	const kdri_json_value *matches = kdri_json_get(e->root, "correspondence");
+	double lowest = NAN;
+	const char *from = NULL;
+	if (e->classes || e->moved || e->merged)
+		return NAN;
+	for (int64_t t = 0; t < e->ntasks; t++) {
+		if (!e->tasks[t].clusters[number].exists)
+			continue;
+		if (!from) {
+			from = e->tasks[t].name;
+			continue;
+		}
+		lowest = isnan(lowest) ? 1 : lowest;
+		for (int64_t i = 0; i < kdri_json_count(matches); i++) {
+			const kdri_json_value *m = kdri_json_at(matches, i);
+			const char *a = kdri_json_text(kdri_json_get(m, "from"), NULL),
+			           *b = kdri_json_text(kdri_json_get(m, "to"), NULL);
+			if (a && b && strcmp(a, from) == 0 && strcmp(b, e->tasks[t].name) == 0)
+				lowest = fmin(lowest,
+				              kdri_json_number(
+				                      kdri_json_at(kdri_json_get(m, "quality"), number), 1));
+		}
+	}
+	return lowest;
+}
