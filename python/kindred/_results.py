@@ -786,10 +786,12 @@ class Result:
         -------
         DataFrame
             Columns ``task``, ``id`` (if samples have names), ``label``, ``name`` (if
-            some cluster has a name or title), ``confidence`` and ``second``.
+            some cluster has a name or title), ``confidence``, ``second`` and, for
+            targets of :func:`transfer`, ``may_be_new``: whether a sample may belong
+            to a class that the source does not have.
         """
         import pandas
-        parts = []
+        parts, fresh = [], self.arrays.get("may_be_new")
         for t, task in enumerate(self.tasks):
             labels = self.labels(t)
             if labels is None:
@@ -797,7 +799,7 @@ class Result:
             names = self.names(t) if self.classes is None else []
             called = [names[label] if label >= 0 else None for label in labels] if any(names) else None
             columns = {"task": [task] * len(labels), "id": self.ids(t), "label": labels, "name": called, "confidence": self.confidence(t),
-                       "second": self.second(t)}
+                       "second": self.second(t), "may_be_new": None if fresh is None or fresh[t] is None else fresh[t] == 1}
             parts.append(pandas.DataFrame({name: values for name, values in columns.items() if values is not None}))
         return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=["task", "label"])
 

@@ -92,9 +92,10 @@ class NewClass(unittest.TestCase):
         source.obs["kind"] = np.array(["low", "mid"])[y]
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
-            kindred.transfer_anndata(source, target, label_key="kind")
+            result = kindred.transfer_anndata(source, target, label_key="kind")
         self.assertTrue(any("15 samples may belong to a class that the source does not have" in str(w.message) for w in found), [str(w.message) for w in found])
         self.assertEqual(target.obs["kindred_unlike_source"].tolist(), (z == 2).tolist())
+        self.assertEqual(result.to_frame()["may_be_new"].tolist(), (z == 2).tolist())
         self.assertLess(target.obs["kindred_confidence"][z == 2].max(), .5)
 
 

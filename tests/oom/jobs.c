@@ -483,7 +483,7 @@ static kdr_status job_map(kdr_context *ctx)
 	const kdr_text_options ascii = { .size = sizeof(kdr_text_options), .tokens = KDR_TOKENS_ASCII };
 	kdr_job_options_init(&o);
 	o.method = "kmeans";
-	o.map = true;
+	o.map = o.representation = true;
 	o.k = 2;
 	if (st == KDR_OK)
 		st = kdr_vectorize(ctx, &corpus, 1, &ascii, &data, NULL);

@@ -92,6 +92,14 @@ static kdr_status modelled(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_result_write_input(ctx, r, 0, NULL, file("back.csv"), true);
 	if (st == KDR_OK)
+		st = kdr_result_write(ctx, r, file("result.json"), true);
+	if (st == KDR_OK)
+		st = kdr_write_file(ctx, file("names.csv"), "0,here\n", 7, true);
+	const kdr_relabel_options tables = { .size = sizeof tables, .table = file("edited.csv") };
+	if (st == KDR_OK)
+		st = kdr_relabel(ctx, file("result.json"), file("names.csv"), file("edited"), &tables, true);
+	path = file("mixed.csv");
+	if (st == KDR_OK)
 		st = kdr_model_new(ctx, r, &model);
 	reading = (kdr_read_options){ .size = sizeof(kdr_read_options), .task_column = "stadt" };
 	if (st == KDR_OK) {
