@@ -384,6 +384,11 @@ kdr_status kdri_job_titles(kdr_context *ctx, kdr_result *r)
 				              first_with(r, list[i].number)->name);
 			KDRI_TRY(kdri_strdup(ctx, text, &r->titles[list[i].number]));
 		}
+	for (int64_t n = 0; n < r->numbers; n++)
+		if (r->titles[n])
+			goto done;
+	kdri_free(ctx, r->titles); /* no cluster has one */
+	r->titles = NULL;
 done:
 	kdri_names_free(ctx, &phrases);
 	kdri_free(ctx, list);

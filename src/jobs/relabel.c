@@ -45,7 +45,7 @@ static columns find_columns(const kdri_edited *e, int64_t task)
 		      .marks = e->marked };
 	for (int64_t k = 0; !e->classes && k < e->numbers; k++)
 		for (int64_t o = 0; o < e->ntasks; o++)
-			c.names |= e->tasks[o].clusters[k].exists && e->tasks[o].clusters[k].name;
+			c.names |= e->tasks[o].clusters[k].exists && kdri_edited_called(e, o, k);
 	for (int64_t i = 0; i < t->n && !c.reasons; i++)
 		c.reasons = t->labels[i] < 0;
 	return c;
@@ -58,14 +58,15 @@ static const kdri_json_value *level_label(const kdri_json_value *level, int64_t 
 
 static kdr_status put_sample_titles(const kdri_edited *e, kdri_output *out, const columns *c)
 {
-	KDRI_DO(kdri_output_printf(e->ctx, out, "id,%s,confidence,second%s", e->classes ? "class" : "cluster",
+	KDRI_DO(kdri_output_printf(e->ctx, out, "id,%s%s,confidence,second%s",
+	                           e->classes ? "class" : "cluster", c->names ? ",name" : "",
 	                           c->unlike ? ",unlike_source,target_cluster,may_be_new" : ""));
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++)
 		KDRI_DO(kdri_output_printf(
 		        e->ctx, out, ",cluster_%lld",
 		        (long long)kdri_json_integer(kdri_json_get(kdri_json_at(c->levels, l), "k"), 0)));
-	return kdri_output_printf(e->ctx, out, "%s%s%s\n", c->reasons ? ",reason" : "",
-	                          c->names ? ",name" : "", c->marks ? ",wrong,note" : "");
+	return kdri_output_printf(e->ctx, out, "%s%s\n", c->reasons ? ",reason" : "",
+	                          c->marks ? ",wrong,note" : "");
 }
 
 static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *out, const columns *c,
@@ -77,6 +78,10 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 	KDRI_DO(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
 	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	KDRI_DO(put_csv_label(e, task, out, t->labels[i]));
+	if (c->names)
+		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
+	if (c->names && name)
+		KDRI_DO(kdri_csv_put_cell(e->ctx, out, name, ','));
 	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	KDRI_DO(t->by_hand[i] ? kdri_output_printf(e->ctx, out, "1")
 	                      : kdri_put_number_cell(e->ctx, out,
@@ -99,10 +104,6 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 	if (c->reasons)
 		KDRI_DO(kdri_output_printf(e->ctx, out, ",%s",
 		                           t->labels[i] < 0 ? kdri_unlabelled_reason(t->json, i) : ""));
-	if (c->names)
-		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-	if (c->names && name)
-		KDRI_DO(kdri_csv_put_cell(e->ctx, out, name, ','));
 	if (c->marks)
 		KDRI_DO(kdri_output_printf(e->ctx, out, t->wrong[i] ? ",1," : ",,"));
 	if (c->marks && t->notes[i])

@@ -194,6 +194,12 @@ static kdr_status put_id(table *t, const kdri_task_result *task, int64_t i)
 	return task->ids ? put_text(t, task->ids[i]) : put_int(t, task->first + i + 1);
 }
 
+/* Whether clusters have names, or titles instead of names. */
+static bool has_names(const kdr_result *r, int64_t at)
+{
+	return r->tasks[at].names || (r->titles && !r->classes);
+}
+
 static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t i)
 {
 	const kdri_task_result *task = &r->tasks[at];
@@ -203,7 +209,7 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 	              *fresh = kdri_sample_array(r, "may_be_new", at, KDR_INT64);
 	KDRI_DO(put_id(t, task, i));
 	KDRI_DO(put_label(t, r, task->labels[i]));
-	if (task->names) {
+	if (has_names(r, at)) {
 		const char *name = kdri_cluster_name(r, task, task->labels[i]);
 		KDRI_DO(name ? put_text(t, name) : tables_put(t, NULL, 0));
 	}
@@ -230,7 +236,7 @@ static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 	};
 	char level[32];
 	for (size_t i = 0; titles[i]; i++)
-		if (i != 2 || r->tasks[at].names)
+		if (i != 2 || has_names(r, at))
 			KDRI_DO(tables_put(t, titles[i], strlen(titles[i])));
 	for (int64_t i = 0; i < r->level_count; i++) {
 		snprintf(level, sizeof level, "cluster_%lld", (long long)r->levels[i]->level);

@@ -259,8 +259,8 @@ class Into(CliTest):
         self.assertIn("of 45 samples: confidence below 0.5", done.stderr)
         self.assertEqual(self.numbers("p.labels"), self.numbers("out/a.labels"))
         rows = self.read("p.samples.csv").splitlines()
-        self.assertEqual(rows[0], "id,cluster,confidence,second")
-        self.assertTrue(all(0 < float(r.split(",")[2]) <= 1 for r in rows[1:]))
+        self.assertEqual(rows[0], "id,cluster,name,confidence,second")
+        self.assertTrue(all(0 < float(r.split(",")[-2]) <= 1 for r in rows[1:]))
         # each sample is labelled by itself
         self.write("one.csv", "\n".join(self.read("c.csv").splitlines()[:2]) + "\n")
         self.run_kindred("predict", "--model", "m.h5", "--task", "a", "-q", "-o", "one.labels", "one.csv")
