@@ -178,7 +178,7 @@ static void feature_text(const kdri_json_value *f, char *out, size_t room)
 	const double inside = cli_number_at(f, "share_inside"), outside = cli_number_at(f, "share_outside");
 	if (text)
 		snprintf(out, room, "%s", text);
-	else if (fabs(inside - outside) >= 0.1)
+	else if (fabs(inside - outside) >= 0.1 || (fmax(inside, outside) >= 0.02 && inside >= 2 * outside))
 		snprintf(out, room, "%.*s %.0f %% (others %.0f %%)", LONGEST, name, 100 * inside,
 		         100 * outside);
 	else

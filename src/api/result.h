@@ -193,6 +193,7 @@ typedef struct kdri_task_result {
 	int64_t nadvice;
 	kdri_task_sharing sharing;
 	kdri_cluster_profile *profiles; /* k, or NULL */
+	bool words;                     /* the features of profiles are words, ranked by kdri_specific */
 	kdri_markers *markers;          /* NULL without profiles */
 	kdr_left_out *left_out;         /* rows of the file that are not among the n; texts are owned */
 	int64_t nleft_out;
@@ -268,6 +269,7 @@ struct kdr_result {
 	kdri_shared_features *shared; /* columns point into arrays */
 	int64_t shared_count;
 	bool parted;          /* other ranks have more rows */
+	bool combined; /* samples were compared by both views (jobs/combine.c) */
 	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
 	int64_t numbers;      /* all numbers of clusters are below */
 	char **titles;        /* `numbers`: what is special about each cluster, or NULL; NULL: not known */

@@ -216,6 +216,8 @@ kdr_status kdri_job_markers(kdr_context *ctx, kdr_result *result, kdr_data *cons
 
 /* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on; `kind`: what they were taken for. */
 kdr_status kdri_job_words(kdr_context *ctx, kdr_result *result, kdr_data *const *data, kdr_data_kind kind);
+/* (W1) of words.c: how specific a word is, from the samples that have it: `has` of `size`, and `other_has` of `other` others. */
+double kdri_specific(double has, double size, double other_has, double other);
 
 /* --- labelling.c ---------------------------------------------------------------------------------- */
 

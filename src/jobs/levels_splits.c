@@ -5,7 +5,7 @@
  *     (E1)  effect_j = (mean_rj - mean_lj) / s_j      of column j for the children l and r; s_j: its standard deviation over the
  *                                                     data set
  *
- * Effects are those of the data as they were fitted, means those of the values before preprocessing, if these have been kept.
+ * Words are ranked by (W1) of words.c, other columns by |effect|. Effects are those of the data as they were fitted, means those of the values before preprocessing, if these have been kept.
  * Cost: O(nnz + k n) per level. */
 #include "jobs/levels.h"
 
@@ -17,17 +17,17 @@ typedef struct columns {
 	const kdr_data *data;
 	kdr_mat x;
 	double *deviation, *left, *right; /* of all samples; sums of the two sides */
+	double *present; /* 2 x columns, words: samples of each side that have an entry; NULL: no words */
 } columns;
 
 static void columns_free(kdr_context *ctx, columns *c)
 {
-	kdri_free(ctx, c->deviation);
-	kdri_free(ctx, c->left);
-	kdri_free(ctx, c->right);
+	KDRI_FREE(ctx, c->deviation, c->left, c->right, c->present);
 }
 
-/* Adds the rows with this label; label -1: all rows. `square` may be NULL. */
-static void add_rows(const columns *c, const int64_t *labels, int64_t label, double *sum, double *square)
+/* Adds the rows with this label; label -1: all rows. `square` and `present` may be NULL. */
+static void add_rows(const columns *c, const int64_t *labels, int64_t label, double *sum, double *square,
+                     double *present)
 {
 	for (int64_t i = 0; i < c->data->rows; i++) {
 		if (label >= 0 && labels[i] != label)
@@ -38,11 +38,13 @@ static void add_rows(const columns *c, const int64_t *labels, int64_t label, dou
 			sum[j] += r.val[q];
 			if (square)
 				square[j] += r.val[q] * r.val[q];
+			if (present)
+				present[j] += r.val[q] != 0;
 		}
 	}
 }
 
-static kdr_status columns_new(kdr_context *ctx, const kdr_data *data, int64_t all, columns *out)
+static kdr_status columns_new(kdr_context *ctx, const kdr_data *data, int64_t all, bool words, columns *out)
 {
 	kdr_status st;
 	const int64_t d = data->cols;
@@ -50,7 +52,9 @@ static kdr_status columns_new(kdr_context *ctx, const kdr_data *data, int64_t al
 	KDRI_TRY(KDRI_NEW0(ctx, &c.deviation, d));
 	KDRI_TRY(KDRI_NEW0(ctx, &c.left, d));
 	KDRI_TRY(KDRI_NEW(ctx, &c.right, d));
-	add_rows(&c, NULL, -1, c.left, c.deviation);
+	if (words)
+		KDRI_TRY(KDRI_NEW(ctx, &c.present, 2 * d));
+	add_rows(&c, NULL, -1, c.left, c.deviation, NULL);
 	KDRI_TRY(kdri_sum(ctx, c.left, d));
 	KDRI_TRY(kdri_sum(ctx, c.deviation, d));
 	for (int64_t j = 0; j < d; j++) {
@@ -106,17 +110,25 @@ static kdr_status explain(kdr_context *ctx, const columns *c, const kdri_task_re
 	const int64_t d = c->data->cols;
 	memset(c->left, 0, (size_t)d * sizeof *c->left);
 	memset(c->right, 0, (size_t)d * sizeof *c->right);
-	add_rows(c, task->labels, s->left, c->left, NULL);
-	add_rows(c, task->labels, s->right, c->right, NULL);
+	const double nleft = (double)task->sizes[s->left], nright = (double)task->sizes[s->right];
+	double *in_right = c->present ? c->present + d : NULL;
+	if (c->present)
+		memset(c->present, 0, (size_t)(2 * d) * sizeof *c->present);
+	add_rows(c, task->labels, s->left, c->left, NULL, c->present);
+	add_rows(c, task->labels, s->right, c->right, NULL, in_right);
 	KDRI_DO(kdri_sum(ctx, c->left, d));
 	KDRI_DO(kdri_sum(ctx, c->right, d));
+	if (c->present)
+		KDRI_DO(kdri_sum(ctx, c->present, 2 * d));
 	for (int64_t j = 0; j < d; j++) {
 		kdri_feature_effect f = { .column = j,
-			                  .mean_outside = c->left[j] / (double)task->sizes[s->left],
-			                  .mean_inside = c->right[j] / (double)task->sizes[s->right] };
+			                  .mean_outside = c->left[j] / nleft,
+			                  .mean_inside = c->right[j] / nright };
 		f.effect = c->deviation[j] > 0 ? (f.mean_inside - f.mean_outside) / c->deviation[j] : 0;
+		f.rank = c->present ? kdri_specific(in_right[j], nright, c->present[j], nleft)
+		                    : fabs(f.effect);
 		int at = s->nfeatures;
-		while (at > 0 && fabs(f.effect) > fabs(s->features[at - 1].effect))
+		while (at > 0 && f.rank > s->features[at - 1].rank)
 			at--;
 		if (fabs(f.effect) * NEGLIGIBLE < 1 || at == KDRI_SPLIT_FEATURES)
 			continue;
@@ -183,7 +195,8 @@ kdr_status kdri_levels_finish(kdr_context *ctx, const kdri_job *job, kdr_data *c
 		KDRI_TRY(kdri_job_choices(ctx, level, sets));
 	}
 	for (int64_t t = 0; t < result->ntasks && result->level_count > 1; t++) {
-		KDRI_TRY(columns_new(ctx, kdri_shown(sets[t]), result->tasks[t].all, &c));
+		KDRI_TRY(columns_new(ctx, kdri_shown(sets[t]), result->tasks[t].all, result->tasks[t].words,
+		                     &c));
 		for (int64_t i = 1; i < result->level_count; i++)
 			KDRI_TRY(put_splits(ctx, &c, &result->levels[i - 1]->tasks[t],
 			                    &result->levels[i]->tasks[t]));

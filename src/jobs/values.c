@@ -1,6 +1,6 @@
 /* Values of the features that distinguish clusters most, for the report. SPDX-License-Identifier: BSD-3-Clause
  *
- * Features are ordered by their largest effect ((E1) of words.c) over all clusters. Data sets with the same columns get the
+ * Features are ordered by their largest effect ((E1) of words.c), words by their largest (W1), over all clusters. Data sets with the same columns get the
  * same features. Each value becomes a byte: 0 to 254 from the lowest to the highest value of the column, 255 if it is missing.
  * If one byte is more frequent than all others together, as zero is in counts, the rest is kept as pairs (number of this byte
  * before the next one, at most 255; the next one). Bytes are written in base64. Features are added until `kdri_values_room` is
@@ -64,17 +64,22 @@ static kdr_status values_effects(kdr_context *ctx, const kdri_task_result *t, co
 {
 	kdr_status st;
 	const int64_t n = t->n, d = kdr_mat_cols(x);
-	double *inside = NULL;
+	const bool words = t->words && x->kind != KDR_MAT_DENSE;
+	double *inside = NULL, *has = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &inside, d));
+	KDRI_TRY(KDRI_NEW(ctx, &has, d));
 	for (int64_t c = 0; c < t->k && !ctx->cancelled; c++) {
 		int64_t size = 0;
 		memset(inside, 0, (size_t)d * sizeof *inside);
+		memset(has, 0, (size_t)d * sizeof *has);
 		for (int64_t i = 0; i < n; i++) {
 			if (t->labels[i] != c)
 				continue;
 			kdri_entries row = kdri_row_entries(x, i);
-			for (int64_t p = 0; p < row.count; p++)
+			for (int64_t p = 0; p < row.count; p++) {
 				inside[kdri_entry_column(&row, p)] += row.val[p];
+				has[kdri_entry_column(&row, p)]++;
+			}
 			size++;
 		}
 		if (size == 0 || size == n)
@@ -84,14 +89,16 @@ static kdr_status values_effects(kdr_context *ctx, const kdri_task_result *t, co
 			             variance = square - mean * mean;
 			if (!(variance > 1e-12 * square))
 				continue;
-			const double effect = fabs(inside[j] / (double)size -
-			                           (m->sum[j] - inside[j]) / (double)(n - size)) /
-			                      sqrt(variance);
-			best[j] = KDRI_MAX(best[j], effect);
+			const double difference =
+			        inside[j] / (double)size - (m->sum[j] - inside[j]) / (double)(n - size);
+			best[j] = KDRI_MAX(best[j],
+			                   words ? kdri_specific(has[j], (double)size, m->entries[j] - has[j],
+			                                         (double)(n - size))
+			                         : fabs(difference) / sqrt(variance));
 		}
 	}
 done:
-	kdri_free(ctx, inside);
+	KDRI_FREE(ctx, inside, has);
 	return st;
 }
 

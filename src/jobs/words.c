@@ -192,12 +192,17 @@ static void put_shares(const side *s, double size, kdri_feature_effect *f)
 	f->share_outside = (all - inside) / ((double)s->all - size);
 }
 
-/* (W1) of column j for a cluster of `size` samples; of a word that it has less of, for the others. */
+/* Of a word that they have less of, for the others. */
+double kdri_specific(double has, double size, double other_has, double other)
+{
+	const double p = (has + 0.5) / (size + 1), q = (other_has + 0.5) / (other + 1);
+	return p > q ? p * log(p / q) : q * log(q / p); /* (W1) */
+}
+
 static double specific(const side *s, double size, int64_t j)
 {
-	const double inside = s->present[s->data->cols + j], outside = s->present[j] - inside,
-	             p = (inside + 0.5) / (size + 1), q = (outside + 0.5) / ((double)s->all - size + 1);
-	return p > q ? p * log(p / q) : q * log(q / p);
+	const double inside = s->present[s->data->cols + j];
+	return kdri_specific(inside, size, s->present[j] - inside, (double)s->all - size);
 }
 
 /* Sums over the original values of the rows of cluster c. */
@@ -304,6 +309,7 @@ static kdr_status put_profiles(kdr_context *ctx, kdri_task_result *t, const side
 	double *sum = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &t->profiles, t->k));
 	KDRI_TRY(KDRI_NEW(ctx, &sum, s->data->cols));
+	t->words = s->words;
 	for (int64_t c = 0; c < t->k; c++)
 		KDRI_TRY(profile(ctx, s, c, sum, &t->profiles[c]));
 done:
@@ -468,7 +474,8 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 			        ctx, task, data[t],
 			        kind == KDR_DATA_WORDS || (data[t]->texts && !data[t]->vectors), &sides[t]));
 		if (wanted && view != data[t])
-			KDRI_TRY(words_side_new(ctx, task, view, shown_kind == KDR_DATA_WORDS, &shown));
+			KDRI_TRY(words_side_new(ctx, task, view, shown_kind == KDR_DATA_WORDS || view->texts,
+			                        &shown));
 		if (wanted && explained == (view != data[t]))
 			KDRI_TRY(put_profiles(ctx, task, explained ? &shown : &sides[t]));
 		side_free(ctx, &shown);
