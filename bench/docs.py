@@ -659,7 +659,7 @@ def shared(kind):
 
 def embedded(name):
     """What is removed from embeddings, and transfer by them: bench/embeddings.py."""
-    head, table = {"cluster": (embeddings.CLUSTER_HEAD, embeddings.cluster_table), "transfer": (embeddings.TRANSFER_HEAD, embeddings.transfer_table), "vectors": (embeddings.VECTORS_HEAD, embeddings.vectors_table)}[name]
+    head, table = {"cluster": (embeddings.CLUSTER_HEAD, embeddings.cluster_table), "transfer": (embeddings.TRANSFER_HEAD, embeddings.transfer_table), "views": (embeddings.VIEWS_HEAD, embeddings.views_table), "vectors": (embeddings.VECTORS_HEAD, embeddings.vectors_table)}[name]
     return markdown(head, table(rows_of(f"embeddings-{name}")))
 
 

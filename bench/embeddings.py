@@ -7,6 +7,8 @@ cluster   NMI of `cluster` with the true number of clusters, by what is removed 
           data set, and also the 1, 2 or 3 leading directions of all data sets
 transfer  accuracy of `transfer` from the first data set to the last, with that of logistic regression (scikit-learn, the best C by five folds of the source)
           and of 15 nearest neighbours by cosine, on the same embeddings as they are
+views     sentences20ng by words, by embeddings and by both (--both-views): NMI of `cluster -k 8` for train and test, titles of the clusters, and accuracy of
+          `transfer` from train to test with that of the two others above on the same rows; both have their rows side by side as kindred joins them
 vectors   NMI of `cluster` on texts that are cut to their first words: by words, by idf-weighted means of word vectors as --vectors makes them, and by these
           means less the mean of each data set
 
@@ -29,10 +31,11 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 import scipy.sparse.linalg
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import normalize
 
 MOST, DIRECTIONS, NEAREST = 500, 128, 15
 TEXTS = ["webkb4", "reuters3", "20ng_4task", "la12", "dmoz4", "cluto_trec", "ytspam5", "amazon_sentiment4"]
@@ -125,18 +128,75 @@ def transfer_rows(args, key):
             pathlib.Path(room, name + ".labels").write_text("\n".join(labels) + "\n")
         result = common.program(args, "transfer", "--threads", 1, "--seed", 1, "--source", paths[0], "--labels", f"{room}/source.labels", "--target", paths[1])
     found = np.array(result["tasks"][-1]["labels"])
-    a, b = common.unit(source), common.unit(target)
-    best = max((1, 10, 100), key=lambda c: cross_val_score(LogisticRegression(C=c, max_iter=1000), a, classes, cv=5).mean())
-    linear = LogisticRegression(C=best, max_iter=1000).fit(a, classes).score(b, truth)
-    near = classes[np.argsort(-(b @ a.T), axis=1, kind="stable")[:, :NEAREST]]
-    votes = np.array([max(sorted(set(row)), key=list(row).count) for row in near])
-    yield [len(truth), "%.4f" % np.mean(found == truth), "%.4f" % linear, "%.4f" % np.mean(votes == truth)]
+    yield [len(truth), "%.4f" % np.mean(found == truth), *others(common.unit(source), classes, common.unit(target), truth)]
 
 
 def transfer(args):
     names = [f"sentences:{n}" for n in SENTENCES] + [f"lsa:{t}" for t in TRANSFERS]
     return common.fill(args, "embeddings-transfer", ["embeddings", "samples", "kindred", "logistic regression", "15 nearest"], [(n,) for n in names],
                        lambda key: transfer_rows(args, key))
+
+
+def tfidf(sets):
+    x = TfidfVectorizer(stop_words="english", min_df=2).fit([t for texts in sets for t in texts])
+    return [x.transform(texts) for texts in sets]
+
+
+def side_by_side(a, b):
+    """Rows of both at unit length, such that cosines differ equally much in both: (E1) of src/jobs/combine.c."""
+    def spread(sets):
+        x = sets[0]
+        cosines = x @ x.T
+        return (cosines.toarray() if scipy.sparse.issparse(cosines) else cosines)[~np.eye(x.shape[0], dtype=bool)].std()
+    parts = [[scipy.sparse.csr_matrix(x) / np.sqrt(spread(sets)) for x in sets] for sets in (a, b)]
+    return [normalize(scipy.sparse.hstack(pair).tocsr()) for pair in zip(*parts)]
+
+
+def others(source, classes, target, truth):
+    """Accuracy of logistic regression, the best C by five folds of the source, and of 15 nearest neighbours by cosine."""
+    best = max((1, 10, 100), key=lambda c: cross_val_score(LogisticRegression(C=c, max_iter=1000), source, classes, cv=5).mean())
+    linear = LogisticRegression(C=best, max_iter=1000).fit(source, classes).score(target, truth)
+    cosines = target @ source.T
+    cosines = cosines.toarray() if scipy.sparse.issparse(cosines) else cosines
+    near = classes[np.argsort(-cosines, axis=1, kind="stable")[:, :NEAREST]]
+    return "%.4f" % linear, "%.4f" % np.mean(np.array([max(sorted(set(row)), key=list(row).count) for row in near]) == truth)
+
+
+def views_rows(args, key):
+    """One row of the table: rows of words, embeddings or both."""
+    name, by = key
+    embedded = sentences(name)
+    texts = [[t.partition("\n")[0] if name == "subject" else t.replace("\n", " ") for t in of] for of, _ in posts("\n")]
+    classes, truth = (np.array(labels) for _, labels in embedded)
+    rows = {"words": tfidf(texts), "embeddings": [common.unit(x) for x, _ in embedded]}
+    rows["both"] = side_by_side(rows["words"], rows["embeddings"])
+    with tempfile.TemporaryDirectory() as room:
+        tables = [f"{room}/{part}.csv" for part in ("train", "test")]
+        for path, of in zip(tables, texts):
+            with open(path, "w", newline="", encoding="utf-8") as f:
+                csv.writer(f).writerows([["text"], *([t] for t in of)])
+        pathlib.Path(room, "classes").write_text("\n".join(classes) + "\n")
+        files = tables if by == "words" else write(room, [x for x, _ in embedded])
+        explain = [] if by == "words" else ["--explain", ",".join(tables)]
+        both = ["--both-views"] if by == "both" else []
+        found = common.program(args, "cluster", "--threads", 1, "--seed", 1, "-k", 8, *files, "--text-column", "text", *explain, *both)["tasks"]
+        result = common.program(args, "transfer", "--threads", 1, "--seed", 1, "--source", files[0], "--labels", f"{room}/classes", "--target", files[1], "--text-column", "text",
+                                *(explain[:1] + [tables[1]] if by == "embeddings" else explain), *both)
+    scores = ["%.4f" % normalized_mutual_info_score(labels, task["labels"]) for (_, labels), task in zip(embedded, found)]
+    titles = "; ".join(c["title"] for c in found[0]["clusters"] if "title" in c)
+    yield [*scores, "%.4f" % np.mean(np.array(result["tasks"][-1]["labels"]) == truth), *others(rows[by][0], classes, rows[by][1], truth), titles]
+
+
+def views(args):
+    return common.fill(args, "embeddings-views", ["texts", "by", "NMI of train", "NMI of test", "kindred", "logistic regression", "15 nearest", "titles"],
+                       [(name, by) for name in SENTENCES for by in ("words", "embeddings", "both")], lambda key: views_rows(args, key))
+
+
+VIEWS_HEAD = ["texts", "compared by", "NMI of train", "NMI of test", "transfer: kindred", "logistic regression", "15 nearest neighbours"]
+
+
+def views_table(rows):
+    return [[r["texts"], r["by"], *("%.3f" % float(r[c]) for c in ("NMI of train", "NMI of test", "kindred", "logistic regression", "15 nearest"))] for r in rows]
 
 
 def cluster_table(rows):
@@ -156,11 +216,11 @@ def transfer_table(rows):
     return [[r["embeddings"], *("%.3f" % float(r[c]) for c in ("kindred", "logistic regression", "15 nearest"))] for r in rows]
 
 
-def posts():
+def posts(between=" "):
     for part in ("train", "test"):
         with gzip.open(common.DATA / "sentences20ng" / f"{part}.csv.gz", "rt", encoding="utf-8", newline="") as f:
             rows = list(csv.DictReader(f))
-        yield [r["subject"] + " " + r["body"] for r in rows], [r["group"] for r in rows]
+        yield [r["subject"] + between + r["body"] for r in rows], [r["group"] for r in rows]
 
 
 def pages():
@@ -256,7 +316,7 @@ def vectors_table(rows):
              "vectors" if float(r["known"]) < WORDS_ENOUGH else "words"] for r in rows]
 
 
-CASES = {"cluster": cluster, "transfer": transfer, "vectors": vectors}
+CASES = {"cluster": cluster, "transfer": transfer, "views": views, "vectors": vectors}
 
 if __name__ == "__main__":
     sys.exit(common.measure(__doc__, CASES, ["cluster"]))

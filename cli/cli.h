@@ -269,7 +269,10 @@ int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 	CLI_VALUE("explain", "FILE[,FILE...]", \
 	          "explain clusters by these files, one for each data set: texts (with --text-column), a " \
 	          "table, counts or genes of the same samples; rows are matched by ids if both have them, " \
-	          "else by position; of AnnData files also X, a layer or obsm/NAME of the same file")
+	          "else by position; of AnnData files also X, a layer or obsm/NAME of the same file"), \
+	        CLI_FLAG("both-views", \
+	                 "with --explain: compare samples by both, their own file and that of --explain; " \
+	                 "transfer: --explain has the files of the sources first")
 #define CLI_INTO_OPTION \
 	CLI_VALUE("into", "MODEL", \
 	          "add the data sets to this model, saved with --save-model: they get its " \

@@ -25,6 +25,7 @@ enum {
 typedef struct rule {
 	const char *options, *needs, *with;
 	const char *because; /* with `with`: why */
+	const char *unless;  /* with this option, the rule does not apply */
 	const char *command; /* NULL: all that have the options */
 	unsigned files;
 	const char *kinds; /* with `files`: for the message */
@@ -39,6 +40,10 @@ static const rule rules[] = {
 	{ .options = "raw-cells", .needs = "output write-table" },
 	{ .options = "write-columns", .needs = "write-table" },
 	{ .options = "key-added", .needs = "write-h5ad" },
+	{ .options = "both-views", .needs = "explain" },
+	{ .options = "save-model into bridge",
+	  .with = "both-views",
+	  .because = "a model or a bridge has one view of the samples" },
 	{ .options = TEXTS, .with = "into", .because = "the data get the preprocessing of the model" },
 	{ .options = "score", .with = "truth", .because = "the classes in its files are used" },
 	{ .options = "batch-key", .with = "task-column" },
@@ -56,7 +61,8 @@ static const rule rules[] = {
 	/* texts */
 	{ .options = "columns missing na decimal encoding rename recode transpose",
 	  .with = "text-column",
-	  .because = "only the words of that column are used" },
+	  .because = "only the words of that column are used",
+	  .unless = "explain" }, /* they are for the data then */
 	{ .options = "keep-subject", .needs = "strip-mail" },
 	{ .options = "vectors",
 	  .with = "explain",
@@ -250,6 +256,7 @@ bool cli_check_effects(const cli_args *args)
 		const rule *r = &rules[i];
 		/* Only commands that read data have options of files by these names. */
 		if ((!r->command || strcmp(r->command, command->name) == 0) &&
+		    !(r->unless && cli_get(args, r->unless, NULL)) &&
 		    (!r->files || cli_has_option(command, "label-column")) && !have_effect(args, r))
 			return false;
 	}

@@ -63,6 +63,27 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		          : strcmp(stream, "1") == 0 ? KDR_STREAM_YES
 		                                     : KDR_STREAM_NO,
 	};
+	if (cli_get(args, "explain", NULL)) { /* either may have the classes; reading_views has the rest */
+		out->text_column = out->feature_names = NULL;
+		out->may_lack_labels = out->may_lack_columns = true;
+	}
+}
+
+/* How views are read. These options are for them only, and the format and --transpose for the data. Texts have no other columns. */
+static void reading_views(const cli_args *args, kdr_read_options *out)
+{
+	cli_reading(args, out);
+	out->text_column = cli_get(args, "text-column", NULL);
+	out->feature_names = cli_get(args, "feature-names", NULL);
+	out->format = NULL;
+	out->transpose = false;
+	if (out->text_column || !out->missing)
+		out->missing = "keep";
+	if (out->text_column) {
+		static const char *const none[] = { NULL };
+		out->columns = out->decimal = out->encoding = NULL;
+		out->na = out->rename = out->recode = none;
+	}
 }
 
 char *cli_text_settings(const cli_args *args)
@@ -151,12 +172,8 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	if (!texts)
 		return EXIT_USAGE;
 	reading.texts = reading.terms ? reading.texts : texts;
-	if (cli_get(args, "explain",
-	            NULL)) { /* these options are for the views, and either may have the classes */
-		reading.text_column = reading.feature_names = NULL;
-		reading.texts = reading.terms ? reading.texts : NULL;
-		reading.may_lack_labels = reading.may_lack_columns = true;
-	}
+	if (cli_get(args, "explain", NULL) && !reading.terms)
+		reading.texts = NULL;
 	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
 	if (!paths) {
 		free(texts);
@@ -343,13 +360,8 @@ static int read_views(kdr_context *ctx, const cli_args *args, const cli_list *li
 	char *texts = cli_text_settings(args);
 	kdr_task_path *paths = calloc((size_t)files + 1, sizeof *paths);
 	char **inside = calloc((size_t)files + 1, sizeof *inside);
-	cli_reading(args, &reading);
-	reading.format = NULL;
-	reading.transpose = false;
-	reading.may_lack_labels = reading.may_lack_columns = true;
+	reading_views(args, &reading);
 	reading.texts = texts;
-	if (!reading.missing)
-		reading.missing = "keep";
 	if (!texts || !paths || !inside)
 		code = cli_no_memory();
 	for (int64_t t = first, i = 0; t < tasks->count && code == EXIT_DONE; t++) {
@@ -386,10 +398,13 @@ static int read_views(kdr_context *ctx, const cli_args *args, const cli_list *li
 int cli_tasks_explain(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks)
 {
 	const char *text = cli_get(args, "explain", NULL);
+	const bool both = cli_flag(args, "both-views");
 	int files = 0;
 	cli_list list;
 	if (!text)
 		return EXIT_DONE;
+	if (both)
+		first = 0;
 	if (cli_ranks() > 1)
 		return cli_usage_error("--explain is not available under mpirun; use a single process");
 	for (int64_t t = first; t < tasks->count; t++)
@@ -402,7 +417,8 @@ int cli_tasks_explain(kdr_context *ctx, const cli_args *args, int64_t first, cli
 	                   : cli_usage_error("--explain has %d file%s for %d; give one for each", list.count,
 	                                     CLI_S(list.count), files);
 	cli_list_free(&list);
-	return code;
+	return code == EXIT_DONE && both ? cli_code(ctx, kdr_data_combine(ctx, tasks->data, tasks->count))
+	                                 : code;
 }
 
 int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)

@@ -29,6 +29,10 @@ KDR_API void kdr_data_show_ids(kdr_data *data);
  * skipped with a warning, and *data is then replaced. Classes that only the view has become those of *data, which owns the view afterwards.
  * Cost: O(n) time, and a copy of both if rows are skipped or their order differs. */
 KDR_API kdr_status kdr_data_explain(kdr_context *ctx, kdr_data **data, kdr_data *view);
+/* Lets jobs compare the samples of all these data sets by both their own columns and their views (kdr_data_explain), which all of them need.
+ * Changes the data sets in place, even if the call fails afterwards. A result of such data sets cannot be saved as a model. Cost: that of
+ * preprocessing, and a copy of both. */
+KDR_API kdr_status kdr_data_combine(kdr_context *ctx, kdr_data *const *sets, int64_t count);
 /* Creates a second data set, called `name` (NULL: the same name), that borrows the matrix of `data`, which must outlive it.
  * Use it for jobs, which change the data sets they are given. Cost: O(n + d) time and memory. */
 KDR_API kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *name, kdr_data **out);

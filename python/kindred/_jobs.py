@@ -312,6 +312,14 @@ def _explain(session, data, view):
     data._keep = (data._keep, view._keep)
 
 
+def combine(session, sets, explain, both_views):
+    """Lets samples be compared by both views."""
+    if both_views and explain is None:
+        raise ValueError("both_views needs a second view: pass explain")
+    if both_views:
+        session.check(lib.kdr_data_combine(session.ctx, _pointers(sets), len(sets)))
+
+
 def _pointers(sets):
     return ffi.new("kdr_data *[]", [s._data for s in sets]) if sets else ffi.NULL
 
@@ -335,7 +343,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
             label_column=None, task_column=None, text_column=None, texts=None, vectors=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
-            cannot_link=None, explain=None,
+            cannot_link=None, explain=None, both_views=False,
             report_features=None, model_size=None, model_without_samples=False, representation=False):
     """Cluster one or more related data sets together.
 
@@ -399,6 +407,9 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         a list or dict with one entry each. Rows are matched by ids if both have them,
         such as the index of a DataFrame, otherwise by position. `text_column` and
         `texts` then apply to it, and `label_column` to either.
+    both_views : bool, default=False
+        Compare samples by both: `tasks` and `explain`. Such a result cannot be saved
+        as a model.
     <kept>
     representation : bool, default=False
         Also compute coordinates of the samples in a space that all data sets share
@@ -448,6 +459,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     sets, of = load(session, tables, names, "task", how, method=method, may_lack_labels=known_column is not None, explained=explain is not None)
     if explain is not None:
         explain_by(session, sets, of, names, explain, texts)
+    combine(session, sets, explain, both_views)
     job = Job(session, method=method, set=options, clusters=clusters_text(k, [data.name for data in sets]), weight=weight, norm=norm, scale=scale,
               features=features, top_features=top_features, top_by=top_by, fit_on=fit_on, preprocess=preprocess, pooled=pooled, quality=quality,
               resamples=resamples, report_features=report_features, model_size=model_size, model_without_samples=model_without_samples)
@@ -597,7 +609,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, vectors=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
-             explain=None, report_features=None, model_size=None, model_without_samples=False, representation=False):
+             explain=None, both_views=False, report_features=None, model_size=None, model_without_samples=False, representation=False):
     """Label target data sets with the classes of labelled source data sets.
 
     Parameters
@@ -643,6 +655,9 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
         wrote, with classes filled in.
     explain : table or texts, list or dict of these, optional
         What explains the classes of the targets, as for :func:`cluster`.
+    both_views : bool, default=False
+        Compare samples by both views. `explain` then has one entry for each source,
+        followed by one for each target. Such a result cannot be saved as a model.
     <kept>
     representation : bool, default=False
         Also compute coordinates of the samples in a space that all data sets share
@@ -690,10 +705,12 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     s_tables, t_tables, b_tables = join_texts(
         session, [(s_tables, s_names, "source", labels is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
         _of_texts({**how, "text_column": text_column, "texts": texts}, explain))
-    source, _ = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None)
+    source, s_of = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None, explained=bool(both_views))
     target, of = load(session, t_tables, t_names, "target", **made, may_lack_labels=True, explained=explain is not None)
     if explain is not None:
-        explain_by(session, target, of, t_names, explain, {**how, "text_column": text_column, "texts": texts})
+        sets, of, names = ([*source, *target], [*s_of, *(i + len(s_tables) for i in of)], [*s_names, *t_names]) if both_views else (target, of, t_names)
+        explain_by(session, sets, of, names, explain, {**how, "text_column": text_column, "texts": texts})
+    combine(session, [*source, *target], explain, both_views)
     values = {}
     if labels is None:
         bare = next((data.name for data in source if data.labels is None), None)

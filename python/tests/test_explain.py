@@ -41,6 +41,24 @@ def counts(n):
 
 
 class Explain(PartsTest):
+    def test_both_views_compare(self):
+        """Embeddings tell topics 0 and 2 apart, texts 0 and 1: only both tell all three."""
+        def halves(n):
+            words = [WORDS[[0, 1, 0][i % 3]] for i in range(n)]
+            return CENTRES[np.array([0, 0, 2])[np.arange(n) % 3]] + .1 * np.random.RandomState(n).randn(n, 24), \
+                [" ".join(w[(i // 3 + j) % 4] for j in range(3)) for i, w in enumerate(words)]
+        (a, b), (c, d) = halves(60), halves(48)
+        for both in (False, True):
+            result = kindred.cluster([a, c], 3, explain=[b, d], both_views=both)
+            labels = kindred.transfer(a, np.arange(60) % 3, c, "logreg", explain=[b, d] if both else d, both_views=both).labels(-1)
+            right = [len({tuple(p) for p in zip(result.labels(t), np.arange(len(result.labels(t))) % 3)}) == 3 for t in (0, 1)]
+            self.assertEqual(right, [both, both])
+            self.assertEqual(np.array_equal(np.asarray(labels, int), np.arange(48) % 3), both)
+        with self.assertRaisesRegex(Exception, "both views, which a model cannot do"), tempfile.TemporaryDirectory() as room:
+            result.save_model(os.path.join(room, "m.h5"))
+        with self.assertRaisesRegex(ValueError, "both_views needs a second view"):
+            kindred.cluster(a, 3, both_views=True)
+
     def check_words(self, labels, clusters, order=None):
         """Every cluster is explained by words of its topic only."""
         labels = np.asarray(labels)

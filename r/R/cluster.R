@@ -93,6 +93,8 @@
 #'   names, or a path. For several data sets, a list with one entry for each (in
 #'   order, or by name), `NULL` if there is none. Rows are matched by names if both
 #'   have them, otherwise by position. `text_column` and `texts` then apply to it.
+#' @param both_views Whether samples are compared by both: `x` and `explain`. Such a
+#'   result cannot be saved as a model.
 #' @param seed Seed of all random choices: a whole number from 0.
 #' @param threads Number of threads; `NULL` uses all available cores. The result
 #'   does not depend on it.
@@ -127,7 +129,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                feature_options = list(), pooled = FALSE, init = NULL,
                                quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, model_size = NULL,
                                model_without_samples = FALSE, known = NULL, known_column = NULL, must_link = NULL, cannot_link = NULL,
-                               explain = NULL, representation = FALSE, seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
+                               explain = NULL, both_views = FALSE, representation = FALSE, seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_cluster.default)))
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
@@ -143,6 +145,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
   reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column %||% known_column, task_column, text_column, with_vectors(texts, vectors))
   loaded <- load_groups(session, list(group), if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "cluster"), !is.null(explain))[[1]]
   if (!is.null(explain)) explain_by(session, loaded, length(group$tables), explain, reads)
+  combine(session, loaded$sets, explain, both_views)
   infos <- lapply(loaded$sets, function(set) .Call(C_data_info, set))
   names <- vapply(infos, `[[`, "", "name")
   check_twice(names)

@@ -274,6 +274,13 @@ explain_by <- function(session, loaded, count, explain, how) {
   for (n in seq_along(owner)) call_c(session, C_data_explain, loaded$sets[[which(loaded$from %in% views$at)[n]]], found$sets[[n]])
 }
 
+# Lets samples be compared by both views.
+combine <- function(session, sets, explain, both_views) {
+  if (!flag(both_views, "both_views")) return(invisible())
+  if (is.null(explain)) kd_stop("both_views needs a second view: pass explain")
+  call_c(session, C_data_combine, sets)
+}
+
 # Options for texts, with those of their word vectors.
 with_vectors <- function(texts, vectors) if (is.null(vectors)) texts else c(as.list(texts), vectors = path.expand(vectors))
 

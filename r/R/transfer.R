@@ -23,6 +23,9 @@
 #'   fixed: a vector or factor with `NA` where the class is unknown, the data frame
 #'   of [kd_ask()] with the column `class` filled in, or files that [kd_ask()] wrote.
 #' @param explain What explains the classes of the target, as for [kd_cluster()].
+#' @param both_views Whether samples are compared by both views. `explain` is then a
+#'   list with one entry for each source, followed by one for each target. Such a
+#'   result cannot be saved as a model.
 #' @inheritParams kd_cluster
 #' @inheritParams kd_cluster.default
 #'
@@ -44,7 +47,8 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
                         id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, vectors = NULL, weight = NULL,
                         norm = NULL, scale = NULL, features = NULL, top_features = NULL, top_by = NULL, fit_on = NULL,
                         preprocess = "default", features_from = NULL, feature_options = list(), map = TRUE, model = FALSE,
-                        model_size = NULL, model_without_samples = FALSE, ask = NULL, target_labels = NULL, explain = NULL, representation = FALSE, seed = 1, threads = NULL,
+                        model_size = NULL, model_without_samples = FALSE, ask = NULL, target_labels = NULL, explain = NULL,
+                        both_views = FALSE, representation = FALSE, seed = 1, threads = NULL,
                         time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_transfer)))
   if (base::missing(target)) kd_stop("target is missing: give the data set to label")
@@ -62,7 +66,11 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
   groups <- list(group(source, "source", !is.null(labels)), group(target, "target", TRUE), group(bridges, "bridge", TRUE),
                  group(views, "view", TRUE))
   loaded <- load_groups(session, groups, if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "transfer"), !is.null(explain))
-  if (!is.null(explain)) explain_by(session, loaded[[2]], length(groups[[2]]$tables), explain, reads)
+  n <- length(groups[[1]]$tables)
+  both <- list(sets = c(loaded[[1]]$sets, loaded[[2]]$sets), from = c(loaded[[1]]$from, n + loaded[[2]]$from))
+  if (!is.null(explain) && flag(both_views, "both_views")) explain_by(session, both, n + length(groups[[2]]$tables), explain, reads)
+  else if (!is.null(explain)) explain_by(session, loaded[[2]], length(groups[[2]]$tables), explain, reads)
+  combine(session, both$sets, explain, both_views)
   sources <- loaded[[1]]$sets
   levels <- NULL
   if (!is.null(labels)) {

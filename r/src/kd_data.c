@@ -64,6 +64,18 @@ SEXP kd_data_explain(SEXP session, SEXP data, SEXP view)
 	return R_NilValue;
 }
 
+/* Lets the samples of a list of data sets be compared by both views. */
+SEXP kd_data_combine(SEXP session, SEXP sets)
+{
+	kd_session *s = kd_session_of(session);
+	const R_xlen_t n = XLENGTH(sets);
+	kdr_data **list = (kdr_data **)R_alloc((size_t)n, sizeof *list);
+	for (R_xlen_t i = 0; i < n; i++)
+		list[i] = kd_open_data(VECTOR_ELT(sets, i));
+	kd_ok(s, kdr_data_combine(s->ctx, list, (int64_t)n));
+	return R_NilValue;
+}
+
 SEXP kd_data_release(SEXP data)
 {
 	data_finalize(data);

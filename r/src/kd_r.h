@@ -94,6 +94,7 @@ SEXP kd_data_dense(SEXP session, SEXP name, SEXP x, SEXP transposed, SEXP featur
 SEXP kd_data_sparse(SEXP session, SEXP name, SEXP p, SEXP i, SEXP x, SEXP dim, SEXP transposed, SEXP features,
                     SEXP ids);
 SEXP kd_data_explain(SEXP session, SEXP data, SEXP view);
+SEXP kd_data_combine(SEXP session, SEXP sets);
 SEXP kd_data_copy(SEXP session, SEXP data, SEXP name);
 SEXP kd_data_release(SEXP data);
 SEXP kd_data_info(SEXP data);

@@ -48,6 +48,11 @@ kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const ch
 		        ctx, KDR_ERR_UNSUPPORTED,
 		        "%s: the features were learnt by '%s', which cannot compute them for new samples; a model cannot be saved",
 		        what, kdr_options_algo(result->feature_options)->id);
+	if (result->combined)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: samples were compared by both views, which a model cannot do; a model cannot be saved",
+		        what);
 	return kdri_model_possible(ctx, result->options, what);
 }
 

@@ -213,6 +213,21 @@ done:
 	return st;
 }
 
+void kdri_data_columns(kdr_data *d, int64_t cols, int64_t *rowptr, int32_t *col, double *val)
+{
+	kdri_strings_free(&d->allocator, d->features, d->cols);
+	kdri_sheet_free(&d->allocator, d->sheet);
+	kdri_free_with(&d->allocator, d->texts);
+	kdri_original_free(&d->allocator, &d->original);
+	free_matrix(d);
+	take_arrays(d, &(kdr_data){ .rowptr = rowptr, .col = col, .val = val });
+	d->kind = KDR_MAT_CSR;
+	d->cols = cols;
+	d->features = NULL;
+	d->sheet = NULL;
+	d->texts = NULL;
+}
+
 kdr_status kdri_data_own(kdr_context *ctx, kdr_data *d)
 {
 	kdr_status st;
@@ -441,6 +456,7 @@ kdr_status kdri_data_part(kdr_context *ctx, const kdr_data *data, const int64_t 
 	if (data->compared)
 		KDRI_TRY(kdri_strdup(ctx, data->compared, &d->compared));
 	d->vectors = kdri_vectors_share(data->vectors);
+	d->combined = data->combined;
 	*out = d;
 	d = NULL;
 done:

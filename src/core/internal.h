@@ -400,6 +400,7 @@ struct kdr_data {
 	kdri_vectors *vectors; /* rows are means of these vectors of the words of texts; or NULL */
 	kdr_data *
 	        view; /* the same samples in other columns, which explain what these give (jobs/explain.c); or NULL */
+	bool combined; /* rows have the columns of both (jobs/combine.c) */
 };
 /* Lists how columns were interpreted and how missing values were handled, one line each: sheet.c. Free with
  * kdri_strings_free. */
@@ -423,6 +424,8 @@ kdr_status kdri_data_part(kdr_context *ctx, const kdr_data *data, const int64_t 
 void kdri_original_free(const kdr_allocator *allocator, kdri_original *original);
 /* Replaces the matrix by one without rows. */
 kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *data, kdr_mat_kind kind, int64_t cols);
+/* Replaces the matrix by a sparse one with these arrays, whose columns have no names and are no longer those of a table or of texts. */
+void kdri_data_columns(kdr_data *data, int64_t cols, int64_t *rowptr, int32_t *col, double *val);
 /* Replaces a borrowed matrix by a copy, before it is changed. */
 kdr_status kdri_data_own(kdr_context *ctx, kdr_data *data);
 

@@ -198,8 +198,10 @@ kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *r, kdr_data *const *da
 	for (int64_t i = 0; i < n; i++)
 		KDRI_TRY(kdri_table_encode(ctx, prep, i, views[i]));
 	for (int64_t t = 0; t < r->ntasks; t++)
-		if (data[t]->view)
+		if (data[t]->view) {
 			KDRI_TRY(kdri_result_explain(ctx, r, t, data[t]->view));
+			r->combined = r->combined || data[t]->combined;
+		}
 	*kind = recipe.kind;
 done:
 	kdr_prep_free(prep);

@@ -14,7 +14,7 @@
  *   none negative, and whole without a common     histograms: square roots, unit rows
  *     largest entry, or rows of one total in each
  *     task
- *   dense, 65 to 4,096 columns of similar         embeddings: unchanged, unit rows
+ *   dense, 64 to 4,096 columns of similar         embeddings: unchanged, unit rows
  *     scale, both signs
  *   anything else                                 unchanged, unit rows; for transfer, data mostly not zero, no
  *                                                 intensities on a scale, whose columns' spreads differ more
@@ -203,13 +203,13 @@ static bool named_as_words(kdr_data *const *tasks, int64_t count)
 	return words > 0.6 * all;
 }
 
-/* Sets *kind if the data appear to be embeddings: nine tenths of 65 to 4,096 columns have a standard deviation within a factor of five
+/* Sets *kind if the data appear to be embeddings: nine tenths of 64 to 4,096 columns have a standard deviation within a factor of five
  * around the median, and half of them have values on both sides of 0. Removing the mean of each data set, or leading directions,
  * does not improve clusters (docs/notes/embeddings.md). */
 static kdr_status find_embeddings(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                                   kdr_data_kind *kind)
 {
-	enum { LEAST = 65, MOST = 4096 };
+	enum { LEAST = 64, MOST = 4096 };
 	kdr_status st = KDR_OK;
 	const int64_t d = tasks[0]->cols;
 	double *sums = NULL, *deviation = NULL;
@@ -269,7 +269,7 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 {
 	kdri_traits c = { 0 };
 	bool differ = false, mixed = false, equal = false;
-	if (tasks[0]->vectors) { /* of words */
+	if (tasks[0]->vectors || tasks[0]->combined) { /* of words; rows of unit length */
 		*kind = KDR_DATA_EMBEDDINGS;
 		return KDR_OK;
 	}
@@ -306,7 +306,8 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 		KDRI_DO(spreads_differ(ctx, tasks, count, &differ, ends));
 		*kind = differ ? KDR_DATA_UNITS : KDR_DATA_DENSE;
 	}
-	if (*kind == KDR_DATA_DENSE && c.negative && c.fractional && !c.infinite)
+	if ((*kind == KDR_DATA_DENSE || *kind == KDR_DATA_MEASUREMENTS) && c.negative && c.fractional &&
+	    !c.infinite)
 		KDRI_DO(find_embeddings(ctx, tasks, count, kind));
 	return KDR_OK;
 }

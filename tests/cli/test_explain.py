@@ -129,6 +129,86 @@ class Explain(CliTest):
         self.write("a.ids", "".join(f"z{i}\n" for i in range(45)))
         self.fails("cluster", "-k", "3", "a.npy", "--explain", "a.csv", "--text-column", "body", "--id-column", "key", code=3, says=["'z0'", "'a0'"])
 
+    def test_options_of_files_are_for_the_data(self):
+        """Texts have no other columns, so these options change what samples are compared by."""
+        rows = [[f"{v:.4f}" for v in row] for row in np.load(self.path("a.npy"))]
+        rows[3][5] = ""
+        self.write("t.csv", "\n".join([",".join(f"e{j}" for j in range(24)), *map(",".join, rows)]) + "\n")
+        explained = ["--explain", "a.csv", "--text-column", "body"]
+        result = self.json("cluster", "-k", "3", "t.csv", *explained, "--missing", "mean", "--columns", "e0,e1,e2,e3,e4,e5,e6,e7")
+        self.assertEqual(result["tasks"][0]["d"], 8)
+        self.check_words(result)
+        self.fails("cluster", "-k", "3", "a.csv", "--text-column", "body", "--missing", "mean", code=2, says=["--missing", "--text-column"])
+
+    def test_written_as_anndata(self):
+        self.run_kindred("cluster", "-k", "3", "a.npy", "b.npy", "--explain", "a.csv,b.csv", "--text-column", "body", "--write-h5ad", "w.h5ad", "-q", "-o", "out")
+        for task in self.result()["tasks"]:
+            with h5py.File(self.path(f"w-{task['name']}.h5ad")) as f:
+                self.assertEqual(f["X"].shape, (task["n"], 24))
+                self.assertEqual(f["obs/kindred/codes"][:].tolist(), task["labels"])
+
+    def test_titles_in_samples(self):
+        """A title is the name of a cluster until it gets another: in samples.csv, with relabel and with predict."""
+        self.run_kindred("cluster", "-k", "3", "a.npy", "--explain", "a.csv", "--text-column", "body", "--save-model", "m.h5", "-q", "-o", "out")
+        titles = {str(c["number"]): c["title"] for c in self.result()["tasks"][0]["clusters"]}
+        self.write("edits.json", '{"format": "kindred-edits", "version": 1, "edits": [{"do": "note", "task": "a", "samples": [3], "text": "ask"}]}')
+        self.run_kindred("relabel", "-q", "-o", "again", "out/result.json", "edits.json")
+        self.run_kindred("predict", "--model", "m.h5", "-q", "-o", "p.labels", "a.npy")
+        for path in ("out/a.samples.csv", "again/a.samples.csv", "p.samples.csv"):
+            with open(self.path(path), newline="") as f:
+                rows = list(csv.DictReader(f))
+            self.assertEqual(list(rows[0])[:4], ["id", "cluster", "name", "confidence"], path)
+            self.assertTrue(all(r["name"] == titles[r["cluster"]] for r in rows), path)
+        self.run_kindred("cluster", "-k", "3", "a.npy", "-q", "-o", "plain")  # columns without names give no titles
+        self.assertTrue(self.read("plain/a.samples.csv").startswith("id,cluster,confidence,"))
+
+    def test_splits_rank_words_as_titles_do(self):
+        """A word that one side lacks comes before one that differs by more standard deviations."""
+        np.save(self.path("s.npy"), np.array([0, 4, 40])[np.arange(60) % 3, None] + .1 * np.random.RandomState(1).randn(60, 24))
+        self.write("s.csv", "body\n" + "".join(self.line(i) + "\n" for i in range(60)))
+        result = self.json("cluster", "-m", "kmeans", "-k", "2-3", "s.npy", "--explain", "s.csv", "--text-column", "body", "--min-df", "1")
+        (split,) = result["levels"][1]["tasks"][0]["splits"]
+        found = {f["name"]: (place, abs(f["effect"])) for place, f in enumerate(split["features"])}
+        self.assertLess(found["beta"][0], found["oven"][0])
+        self.assertLess(found["beta"][1], found["oven"][1])
+
+    @staticmethod
+    def line(i):
+        """oven: in all texts of two groups and in 40 % of the third; beta: in 45 % of the first."""
+        n = i // 3
+        return ["oven cup" + " beta" * (n % 20 < 9), "cup" + " oven" * (n % 5 < 2), "oven cup"][i % 3]
+
+    def halves(self, name, n):
+        """Embeddings tell topics 0 and 2 apart, texts 0 and 1: only both tell all three."""
+        rng = np.random.RandomState(n)
+        np.save(self.path(f"{name}.npy"), np.eye(2)[np.array([0, 0, 1])[np.arange(n) % 3]] @ rng_of(2, 24) + .1 * rng.randn(n, 24))
+        self.write(f"{name}.txt.csv", "body,topic\n" + "".join(f"{self.text([0, 1, 0][i % 3])},t{i % 3}\n" for i in range(n)))
+
+    def test_both_views_compare(self):
+        self.halves("p", 60)
+        self.halves("q", 48)
+        views = ["--explain", "p.txt.csv,q.txt.csv", "--text-column", "body", "--label-column", "topic"]
+
+        def accuracy(*args):
+            return min(t["metrics"]["acc"] for t in self.json("cluster", "-k", "3", "p.npy", "q.npy", *views, "--score", *args)["tasks"])
+        self.assertLess(accuracy(), .9)
+        self.assertEqual(accuracy("--both-views"), 1)
+        out = self.run_kindred("cluster", "-k", "3", "p.npy", "q.npy", *views, "--both-views", "--report", "-o", "out")
+        self.assertIn("samples are compared by both views", out.stdout)
+        self.assertIn("rocket", set().union(*self.words_of(self.result()["tasks"][0]).values()))
+        labels = "".join(f"t{i % 3}\n" for i in range(60))
+        self.write("p.classes", labels)
+        target = ["transfer", "-m", "logreg", "--source", "p.npy", "--labels", "p.classes", "--target", "q.npy", "--text-column", "body", "--label-column", "topic"]
+        one, both = (self.json(*target, "--explain", *more)["tasks"][-1]["metrics"]["acc"] for more in (["q.txt.csv"], ["p.txt.csv,q.txt.csv", "--both-views"]))
+        self.assertLess(one, .9)
+        self.assertEqual(both, 1)
+        # A run with several numbers of clusters or k = auto does not combine twice.
+        for k in ("2-4", "auto"):
+            self.assertEqual(self.json("cluster", "-k", k, "p.npy", "q.npy", *views, "--both-views")["tasks"][0]["d"], self.result()["tasks"][0]["d"])
+        self.fails("cluster", "-k", "3", "p.npy", "--both-views", code=2, says=["--both-views", "--explain"])
+        self.fails("cluster", "-k", "3", "p.npy", "--explain", "p.txt.csv", "--text-column", "body", "--both-views", "--save-model", "m.h5", code=2, says=["--save-model", "--both-views"])
+        self.fails(*target, "--explain", "q.txt.csv", "--both-views", code=2, says=["--explain has 1 file for 2"])
+
     def test_tables_explain(self):
         self.write("t.csv", "plan,age\n" + "".join(f"{['basic', 'pro', 'free'][i % 3]},{20 + i % 3 * 15 + i % 4}\n" for i in range(45)))
         self.run_kindred("cluster", "-k", "3", "a.npy", "--explain", "t.csv", "-o", "out")

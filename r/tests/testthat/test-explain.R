@@ -47,6 +47,26 @@ test_that("several data sets and transfer have one view each", {
   expect_words(tr, "target", labels(tr))
 })
 
+test_that("samples are compared by both views", {
+  # Embeddings tell topics 1 and 3 apart, texts 1 and 2: only both tell all three.
+  halves <- function(n) {
+    topic <- topic_of(n)
+    text <- vapply(seq_len(n), function(i) paste(words[[c(1, 2, 1)[topic[i]]]][(i %/% 3 + 0:2) %% 4 + 1], collapse = " "), "")
+    list(x = embedded(n)[seq_len(n) - (topic == 2), ], text = text)
+  }
+  p <- halves(60)
+  q <- halves(48)
+  views <- list(p$text, q$text)
+  for (both in c(FALSE, TRUE)) {
+    fit <- kd_cluster(list(p$x, q$x), k = 3, explain = views, both_views = both, map = FALSE)
+    for (t in 1:2) expect_identical(nrow(unique(cbind(labels(fit)[[t]], topic_of(c(60, 48)[t])))) == 3L, both)
+    tr <- kd_transfer(p$x, topic_of(60), q$x, "logreg", explain = if (both) views else q$text, both_views = both, map = FALSE)
+    expect_identical(all(as.character(labels(tr)) == as.character(topic_of(48))), both)
+  }
+  expect_error(kd_save(fit, tempfile(fileext = ".h5")), "both views")
+  expect_error(kd_cluster(p$x, k = 3, both_views = TRUE), "both_views needs a second view")
+})
+
 test_that("rows are matched by names", {
   x <- embedded(45)
   rownames(x) <- paste0("s", 1:45)
