@@ -61,13 +61,32 @@ def _categories(result):
     return out
 
 
+def _titles(result):
+    """What clusters are called, by number: their names, titles or numbers. None if no cluster has a title."""
+    titles = {}
+    for task in result.tasks:
+        for c in result.clusters(task):
+            if c.get("title"):
+                titles[c["number"]] = c["title"]
+    if not titles:
+        return None
+    out = []
+    for n, name in enumerate(_categories(result)):
+        title = titles.get(n, name) if name == str(n) else name
+        while title in out:
+            title += f" ({n})"
+        out.append(title)
+    return out
+
+
 def _write(adata, key, rows, result, tasks, categories=None):
-    """Writes obs[key], obs[key + "_confidence"], obs[key + "_second"], obs[key + "_match"], for a transfer obs[key + "_unlike_source"],
+    """Writes obs[key], obs[key + "_title"] if clusters have titles, obs[key + "_confidence"], obs[key + "_second"],
+    obs[key + "_match"], for a transfer obs[key + "_unlike_source"],
     obsm["X_" + key + "_rep"], obsm["X_" + key] if the result has a map, and uns[key]."""
     import pandas
     n = adata.shape[0]
     labels, second, confidence, match, places, shared = np.full(n, None, object), np.full(n, None, object), np.full(n, np.nan), np.full(n, np.nan), None, None
-    names = _categories(result) if result.classes is None else None
+    names, titles = (_categories(result), _titles(result)) if result.classes is None else (None, None)
     fresh = result.arrays.get("may_be_new")
     for task, r in zip(tasks, rows.values()):
         for column, values in ((labels, result.labels(task)), (second, result.second(task))):
@@ -89,6 +108,9 @@ def _write(adata, key, rows, result, tasks, categories=None):
             places = np.full((n, 2), np.nan) if places is None else places
             places[r[result.map_rows(task)]] = xy
     adata.obs[key] = pandas.Categorical(labels, names or categories)
+    if titles:
+        of = dict(zip(names, titles))
+        adata.obs[f"{key}_title"] = pandas.Categorical([of.get(v) for v in labels], titles)
     adata.obs[f"{key}_confidence"] = confidence
     if any(v is not None for v in second):
         adata.obs[f"{key}_second"] = pandas.Categorical(second, names or categories)
@@ -132,6 +154,7 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
     """Cluster the batches of an AnnData object together.
 
     The labels are written to ``obs[key]`` (names of known classes, otherwise numbers), the
+    names or titles of the clusters to ``obs[key + "_title"]``, the
     confidence to ``obs[key + "_confidence"]``, the second choice to ``obs[key +
     "_second"]``, and the probability that the cluster is the same group in all
     batches to ``obs[key + "_match"]``. ``obsm["X_" + key + "_rep"]`` has coordinates

@@ -178,6 +178,8 @@ class Explain(PartsTest):
         cells.layers["counts"] = cells.X.copy()
         for view in ("X", "counts"):
             result = kindred.cluster_anndata(cells, k=3, obsm="X_pca", explain=view, feature_names="symbol")
+            titles = {c["number"]: c["title"] for c in result.clusters(0)}
+            self.assertEqual([titles[int(n)] for n in cells.obs["kindred"]], cells.obs["kindred_title"].tolist())
             self.check_words(result.labels(), result.clusters())
             self.assertLessEqual(set(cells.uns["kindred"]["features"]["feature"]), set(sum(WORDS, [])))
         cells.obs["kind"] = [f"t{i % 3}" for i in range(45)]

@@ -18,7 +18,7 @@ typedef struct gathered {
 	int64_t width;
 	bool sure, judged, doubted,
 	        matched; /* some row has a confidence; a mark in `unlike`; a second choice; a match */
-	kdri_names names;
+	kdri_names names, titles;
 } gathered;
 
 /* The result's task of that name, or -1. */
@@ -41,11 +41,14 @@ static const char *given_name(const kdr_result *r, int64_t number)
 	return NULL;
 }
 
-/* Adds category `number`: by its name, else by its number. "name (3)" if another category is called so: two clusters are never one category. */
-static kdr_status add_cluster(kdr_context *ctx, const kdr_result *r, int64_t number, kdri_names *names)
+/* Adds category `number`: by its name, else by its title if these are wanted, else by its number. "name (3)" if another category is called so: two clusters are never one category. */
+static kdr_status add_cluster(kdr_context *ctx, const kdr_result *r, int64_t number, bool titles,
+                              kdri_names *names)
 {
 	char text[1024];
 	const char *name = given_name(r, number);
+	if (!name && titles)
+		name = r->titles[number];
 	int64_t index;
 	if (name)
 		kdri_snprintf(text, sizeof text, "%.800s", name);
@@ -59,7 +62,7 @@ static kdr_status add_cluster(kdr_context *ctx, const kdr_result *r, int64_t num
 }
 
 /* Classes by their names; clusters by their names or numbers, all of them in their order, so that tasks share them. */
-static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names *names)
+static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names *names, kdri_names *titles)
 {
 	int64_t nclasses = 0, most = 0, index;
 	const char *const *classes = kdr_result_classes(r, &nclasses);
@@ -75,7 +78,9 @@ static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names 
 			most = KDRI_MAX(most, KDRI_MAX(labels[i], second ? second[i] : -1) + 1);
 	}
 	for (int64_t c = 0; c < most; c++)
-		KDRI_DO(add_cluster(ctx, r, c, names));
+		KDRI_DO(add_cluster(ctx, r, c, false, names));
+	for (int64_t c = 0; r->titles && most <= r->numbers && c < most; c++)
+		KDRI_DO(add_cluster(ctx, r, c, true, titles));
 	return KDR_OK;
 }
 
@@ -172,6 +177,7 @@ static void h5ad_release(kdr_context *ctx, gathered *g)
 {
 	KDRI_FREE(ctx, g->place, g->codes, g->second, g->unlike, g->confidence, g->match, g->xy, g->shared);
 	kdri_names_free(ctx, &g->names);
+	kdri_names_free(ctx, &g->titles);
 }
 
 kdr_status kdri_h5ad_check_key(kdr_context *ctx, const char *key)
@@ -218,7 +224,7 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		kdr_result_representation(result, t, &g.width);
 	KDRI_TRY(h5ad_make_room(ctx, again, file_rows, xy != NULL, &g));
 	if (result)
-		KDRI_TRY(name_labels(ctx, result, &g.names));
+		KDRI_TRY(name_labels(ctx, result, &g.names, &g.titles));
 	for (int64_t t = 0; t < count; t++)
 		if (strcmp(sets[t]->path, input) == 0)
 			KDRI_TRY(take_task(ctx, sets[t], result, xy ? xy[t] : NULL, &g));
@@ -228,6 +234,7 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		                        .second = g.doubted ? g.second : NULL,
 		                        .categories = (const char *const *)g.names.names,
 		                        .ncategories = g.names.count,
+		                        .titles = (const char *const *)g.titles.names,
 		                        .confidence = g.sure ? g.confidence : NULL,
 		                        .match = g.matched ? g.match : NULL,
 		                        .unlike_source = g.judged ? g.unlike : NULL,

@@ -247,7 +247,12 @@ class Explain(CliTest):
 
     def test_parts_of_one_anndata_file(self):
         self.cells()
-        result = self.json("cluster", "-k", "3", "c.h5ad:obsm/X_pca", "--explain", "X")
+        result = self.json("cluster", "-k", "3", "c.h5ad:obsm/X_pca", "--explain", "X", "--write-h5ad", "w.h5ad")
+        with h5py.File(self.path("w.h5ad")) as f:
+            titles = f["obs/kindred_title/categories"].asstr()[:].tolist()
+            self.assertEqual(f["obs/kindred_title/codes"][:].tolist(), result["tasks"][0]["labels"])
+            self.assertIn("kindred_title", f["obs"].attrs["column-order"].tolist())
+        self.assertEqual(titles, [c["title"] for c in result["tasks"][0]["clusters"]])
         self.assertEqual(result["tasks"][0]["explained_by"], "c.h5ad:X")
         names = set().union(*self.words_of(result["tasks"][0]).values())
         self.assertEqual(names & {"g0", "g2", "g4"}, {"g0", "g2", "g4"})

@@ -4,6 +4,7 @@
  * else in the file is unchanged:
  *
  *     obs/kindred               categories (since anndata 0.8; texts in the files of 0.7)
+ *     obs/kindred_title         the same with the titles of clusters
  *     obs/kindred_confidence    numbers
  *     obs/kindred_second        the second choice, in the same categories
  *     obs/kindred_match         probability that the cluster is the same group in all data sets
@@ -26,6 +27,7 @@
 /* Names with their folder. */
 enum {
 	COLUMN,
+	TITLE,
 	SURENESS,
 	DOUBT,
 	MATCH,
@@ -43,9 +45,8 @@ typedef struct item_names {
 static item_names names_of(const kdri_h5ad_notes *n)
 {
 	static const char *const forms[ITEMS] = {
-		"obs/%.*s",       "obs/%.*s_confidence",    "obs/%.*s_second",
-		"obs/%.*s_match", "obs/%.*s_unlike_source", "obsm/X_%.*s",
-		"obsm/X_%.*s_rep"
+		"obs/%.*s",       "obs/%.*s_title",         "obs/%.*s_confidence", "obs/%.*s_second",
+		"obs/%.*s_match", "obs/%.*s_unlike_source", "obsm/X_%.*s",         "obsm/X_%.*s_rep"
 	};
 	item_names names;
 	for (int i = 0; i < ITEMS; i++)
@@ -147,8 +148,12 @@ static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, const kdri_h
 	for (hssize_t i = 0; i < o.count; i++)
 		if (o.names[i] && !is_ours(names, o.names[i]))
 			all[n++] = o.names[i];
-	const bool has[COLUMNS] = { true, notes->confidence != NULL, notes->second != NULL,
-		                    notes->match != NULL, notes->unlike_source != NULL };
+	const bool has[COLUMNS] = { true,
+		                    notes->titles != NULL,
+		                    notes->confidence != NULL,
+		                    notes->second != NULL,
+		                    notes->match != NULL,
+		                    notes->unlike_source != NULL };
 	for (int c = 0; c < COLUMNS; c++)
 		if (has[c])
 			all[n++] = names->of[c] + FOLDER;
@@ -165,7 +170,7 @@ done:
 
 /* `name` is that of the column with its folder. */
 static kdr_status add_categories(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n,
-                                 const char *name, const int32_t *codes)
+                                 const char *name, const char *const *categories, const int32_t *codes)
 {
 	char part[KDRI_H5AD_KEY + 60];
 	KDRI_DO(kdri_h5_make_group(ctx, h5, name));
@@ -174,18 +179,18 @@ static kdr_status add_categories(kdr_context *ctx, const kdri_h5 *h5, const kdri
 	snprintf(part, sizeof part, "%s/codes", name);
 	KDRI_DO(write_numbers(ctx, h5, part, H5T_NATIVE_INT32, 1, &n->rows, codes));
 	snprintf(part, sizeof part, "%s/categories", name);
-	return write_texts(ctx, h5, part, n->categories, n->ncategories);
+	return write_texts(ctx, h5, part, categories, n->ncategories);
 }
 
 /* Frames of anndata 0.7 have categories elsewhere: plain texts will do, "" where nothing is known. */
 static kdr_status add_plain(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n, const char *name,
-                            const int32_t *codes)
+                            const char *const *categories, const int32_t *codes)
 {
 	kdr_status st;
 	const char **texts = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &texts, n->rows));
 	for (int64_t i = 0; i < n->rows; i++)
-		texts[i] = codes[i] < 0 ? "" : n->categories[codes[i]];
+		texts[i] = codes[i] < 0 ? "" : categories[codes[i]];
 	KDRI_TRY(kdri_h5_write_strings(ctx, h5, name, texts, n->rows));
 done:
 	kdri_free(ctx, texts);
@@ -224,9 +229,14 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 	bool old = kdri_h5_text(h5, "obs", "encoding-version", version, sizeof version) &&
 	           strcmp(version, "0.1.0") == 0;
 	if (n->codes) {
-		KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, names.of[COLUMN], n->codes));
+		KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, names.of[COLUMN], n->categories,
+		                                           n->codes));
+		if (n->titles)
+			KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, names.of[TITLE], n->titles,
+			                                           n->codes));
 		if (n->second)
-			KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, names.of[DOUBT], n->second));
+			KDRI_DO((old ? add_plain : add_categories)(ctx, h5, n, names.of[DOUBT], n->categories,
+			                                           n->second));
 		if (n->confidence)
 			KDRI_DO(write_numbers(ctx, h5, names.of[SURENESS], H5T_NATIVE_DOUBLE, 1, &n->rows,
 			                      n->confidence));

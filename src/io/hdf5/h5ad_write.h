@@ -15,7 +15,8 @@ typedef struct kdri_h5ad_notes {
 	int64_t rows;
 	const int32_t *codes;  /* index of the category; -1: unknown for this row; NULL: unknown for all */
 	const int32_t *second; /* the same for the second choice */
-	const char *const *categories;
+	const char *const *categories,
+	        *const *titles; /* titles: what else they are called, each once; NULL: nothing */
 	int64_t ncategories;
 	const double *confidence; /* NaN: unknown; NULL: unknown for all */
 	const int32_t
