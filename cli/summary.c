@@ -256,8 +256,8 @@ static void print_table(FILE *out, const cli_run *run)
 	if (separate)
 		fprintf(out, "%s\n", separate);
 	if (compared)
-		fprintf(out, "%s are compared by %s\n", strcmp(compared, "both views") == 0 ? "samples" : "texts",
-		        compared);
+		fprintf(out, "%s are compared by %s\n",
+		        strcmp(compared, "both views") == 0 ? "samples" : "texts", compared);
 	if (confident)
 		fprintf(out, "confidence: estimated fraction of samples %s, 0 to 1\n",
 		        classes ? "with the right class" : "in the right cluster");

@@ -408,8 +408,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         such as the index of a DataFrame, otherwise by position. `text_column` and
         `texts` then apply to it, and `label_column` to either.
     both_views : bool, default=False
-        Compare samples by both: `tasks` and `explain`. Such a result cannot be saved
-        as a model.
+        Compare samples by both: `tasks` and `explain`. The result cannot be saved as
+        a model.
     <kept>
     representation : bool, default=False
         Also compute coordinates of the samples in a space that all data sets share
@@ -657,7 +657,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
         What explains the classes of the targets, as for :func:`cluster`.
     both_views : bool, default=False
         Compare samples by both views. `explain` then has one entry for each source,
-        followed by one for each target. Such a result cannot be saved as a model.
+        followed by one for each target. The result cannot be saved as a model.
     <kept>
     representation : bool, default=False
         Also compute coordinates of the samples in a space that all data sets share

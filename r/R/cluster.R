@@ -93,7 +93,7 @@
 #'   names, or a path. For several data sets, a list with one entry for each (in
 #'   order, or by name), `NULL` if there is none. Rows are matched by names if both
 #'   have them, otherwise by position. `text_column` and `texts` then apply to it.
-#' @param both_views Whether samples are compared by both: `x` and `explain`. Such a
+#' @param both_views Whether samples are compared by both: `x` and `explain`. The
 #'   result cannot be saved as a model.
 #' @param seed Seed of all random choices: a whole number from 0.
 #' @param threads Number of threads; `NULL` uses all available cores. The result

@@ -24,7 +24,7 @@
 #'   of [kd_ask()] with the column `class` filled in, or files that [kd_ask()] wrote.
 #' @param explain What explains the classes of the target, as for [kd_cluster()].
 #' @param both_views Whether samples are compared by both views. `explain` is then a
-#'   list with one entry for each source, followed by one for each target. Such a
+#'   list with one entry for each source, followed by one for each target. The
 #'   result cannot be saved as a model.
 #' @inheritParams kd_cluster
 #' @inheritParams kd_cluster.default

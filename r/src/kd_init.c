@@ -19,7 +19,8 @@ static const R_CallMethodDef calls[] = {
 	CALL(result_page, 4),        CALL(file_page, 4),     CALL(model_make, 2),    CALL(model_read, 2),
 	CALL(model_write, 4),        CALL(model_info, 1),    CALL(result_ask, 5),    CALL(apply_edits, 6),
 	CALL(algorithms, 0),         CALL(values, 1),        CALL(build, 0),         CALL(is_alive, 1),
-	CALL(data_combine, 2),       CALL(data_explain, 3),       CALL(result_input, 7),  CALL(result_rename, 4), { NULL, NULL, 0 },
+	CALL(data_combine, 2),       CALL(data_explain, 3),  CALL(result_input, 7),  CALL(result_rename, 4),
+	{ NULL, NULL, 0 },
 };
 
 void attribute_visible R_init_kindred(DllInfo *dll)

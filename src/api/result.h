@@ -269,7 +269,7 @@ struct kdr_result {
 	kdri_shared_features *shared; /* columns point into arrays */
 	int64_t shared_count;
 	bool parted;          /* other ranks have more rows */
-	bool combined; /* samples were compared by both views (jobs/combine.c) */
+	bool combined;        /* samples were compared by both views (jobs/combine.c) */
 	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
 	int64_t numbers;      /* all numbers of clusters are below */
 	char **titles;        /* `numbers`: what is special about each cluster, or NULL; NULL: not known */
