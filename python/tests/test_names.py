@@ -102,7 +102,7 @@ class Names(PartsTest):
         cells = anndata.AnnData(np.vstack([self.x, self.x + .1]).astype(np.float32))
         cells.obs["batch"] = ["a"] * 60 + ["b"] * 60
         result = kindred.cluster_anndata(cells, "batch", 3, key="seg", known={"1": "one"})
-        self.assertEqual(list(cells.obs.columns), ["batch", "seg", "seg_confidence", "seg_second", "seg_match"])
+        self.assertEqual(list(cells.obs.columns), ["batch", "seg", "seg_title", "seg_confidence", "seg_second", "seg_match"])
         names = ["one" if name == "one" else str(number) for number, name in enumerate(result.names())]
         labels = np.concatenate([result.labels("a"), result.labels("b")])
         self.assertEqual([str(v) for v in cells.obs["seg"]], [names[label] for label in labels])

@@ -147,6 +147,7 @@ kdr_status kdr_data_combine(kdr_context *ctx, kdr_data *const *sets, int64_t cou
 	kdr_recipe recipe = { 0 };
 	double spread[2];
 	kdr_prep_options wanted;
+	KDRI_NEED(ctx, sets);
 	KDRI_DO(kdri_check_sets(ctx, "combine", sets, count, 1));
 	kdr_prep_options_init(&wanted);
 	KDRI_TRY(kdri_job_alone(ctx, "comparing samples by both views", true));

@@ -402,7 +402,7 @@ class Formats(CliTest):
         rows = [line.split(",") for line in self.sites().splitlines()[1:]]
         self.assertEqual(self.read("p.labels").split(), [str(found[r[0]].pop(0)) for r in rows])
         self.assertEqual([line.split(",")[0] for line in self.read("p.samples.csv").splitlines()[1:]], [r[1] for r in rows])
-        self.assertRegex(self.read("p.samples.csv").splitlines()[1], r"^p0,0,[01]\.\d+,1$")
+        self.assertRegex(self.read("p.samples.csv").splitlines()[1], r'^p0,0,"[^"]+: [^"]+",[01]\.\d+,1$')
         self.write("west.csv", self.sites().replace("north", "west"))
         self.fails("predict", "--model", "m.h5", "--task-column", "site", "west.csv", code=2, says=["'west'", "north, south_a", "--task"])
         self.fails("predict", "--model", "m.h5", "all.csv", code=2, says=["--task"])
@@ -512,7 +512,7 @@ class Formats(CliTest):
             self.assertEqual([int(v) for v in b.obs["kindred"]], [labels[i] for i in a.obs_names])
             self.assertEqual(str(b.obs["kindred"].dtype), "category")
             self.assertTrue(((b.obs["kindred_confidence"] >= 0) & (b.obs["kindred_confidence"] <= 1)).all())
-            self.assertEqual(list(b.obs.columns), ["batch", "site", "kind", "kindred", "kindred_confidence", "kindred_second"])
+            self.assertEqual(list(b.obs.columns), ["batch", "site", "kind", "kindred", "kindred_title", "kindred_confidence", "kindred_second"])
             self.assertEqual([b.obsm["X_kindred_rep"].shape[0], b.obsm["X_kindred_rep"].shape[1] <= 50], [len(b), True])
             self.assertTrue(np.isfinite(b.obsm["X_kindred_rep"]).all())
             self.assertTrue((b.obs["kindred_second"].astype(str) != b.obs["kindred"].astype(str)).all())
@@ -523,7 +523,7 @@ class Formats(CliTest):
         # Another run beside the first, under a name of its own.
         self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 3, "--force", "--write-h5ad", "k.h5ad", "--key-added", "drei", "-o", "out", "b.h5ad:layers/counts")
         k = anndata.read_h5ad(self.path("k.h5ad"))
-        self.assertEqual(list(k.obs.columns), [*b.obs.columns, "drei", "drei_confidence", "drei_second"])
+        self.assertEqual(list(k.obs.columns), [*b.obs.columns, "drei", "drei_title", "drei_confidence", "drei_second"])
         self.assertEqual([list(k.obs["kindred"]), k.obs["drei"].nunique()], [list(b.obs["kindred"]), 3])
         for wrong in ("", "a/b", "_x", "x" * 101):
             self.fails("cluster", "-m", "kmeans", "-k", 2, "--write-h5ad", "no.h5ad", "--key-added", wrong, "-o", "no", "a.h5ad:layers/counts", code=2, says="the key")
