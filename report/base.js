@@ -73,12 +73,12 @@ function shown(v) {
   return typeof v === "number" ? number(v, 4) : v === true ? "yes" : v === false ? "no" : String(v);
 }
 
-/* --- colours and shapes: eight and seven, so that 56 clusters differ in one of both --------------------- */
+/* --- colours and shapes: twelve and seven, so that 84 clusters differ in one of both --------------------- */
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const PALETTE = {
-  light: ["#0072b2", "#d55e00", "#00875f", "#b4508c", "#b37a00", "#3a86c8", "#7a6a00", "#5d3a9b"],
-  dark: ["#56a9e8", "#ff8a4c", "#2cc79b", "#ee9ccb", "#f3b73e", "#9ad5f7", "#e0d95a", "#b79bf2"],
+  light: ["#0072b2", "#d55e00", "#00875f", "#b4508c", "#b37a00", "#3a86c8", "#7a6a00", "#5d3a9b", "#c2185b", "#44515e", "#7d4527", "#008c9e"],
+  dark: ["#56a9e8", "#ff8a4c", "#2cc79b", "#ee9ccb", "#f3b73e", "#9ad5f7", "#e0d95a", "#b79bf2", "#ff7d9c", "#c6d0da", "#d9a27c", "#5fd6e3"],
 };
 const SCALE = {
   light: ["#b3123f", "#d95f30", "#b98a1d", "#4f8f6b", "#1f6f9c"],
@@ -86,7 +86,7 @@ const SCALE = {
 };
 const scheme = () => dark.matches && !printing ? "dark" : "light";
 let printing = false;
-const hue = (c) => c < 0 ? (scheme() === "dark" ? "#8a94a0" : "#7a828c") : PALETTE[scheme()][c % 8];
+const hue = (c) => c < 0 ? (scheme() === "dark" ? "#8a94a0" : "#7a828c") : PALETTE[scheme()][c % PALETTE.light.length];
 const step = (v) => Math.max(0, Math.min(4, Math.floor(v * 5)));
 const SHAPES = [
   "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "M-3.6 -3.6h7.2v7.2h-7.2z", "M0 -4.6L4.4 3.4H-4.4z", "M0 -5L5 0L0 5L-5 0z",
