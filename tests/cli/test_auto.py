@@ -81,7 +81,7 @@ class Auto(CliTest):
         self.run_kindred("generate", "-n", "1100,80", "-k", 3, "-d", 3, "-q", "-o", "data")
         self.run_kindred("cluster", "-k", 3, "-o", "out", "data/task1.csv", "data/task2.csv")
         fields = self.result()["method_fields"]
-        self.assertIn("it is large, so the other data sets do not vote on it", fields["advice.task1"])
+        self.assertIn("clustered alone, because it is large", fields["advice.task1"])
         self.assertNotIn("moved.task1", fields)
         self.assertIn("moved.task2", fields)
         self.assertIn("pool 1.5, shared directions 1.5", fields["members"])  # the mean over both

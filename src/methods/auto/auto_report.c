@@ -217,7 +217,7 @@ bool kdri_guard_noise(const kdri_guard *g, int64_t n, int64_t k)
 
 void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *name, char *out, size_t room)
 {
-	const char *lead = g->large ? "it is large, so the other data sets do not vote on it\n" : "";
+	const char *lead = g->large ? "clustered alone, because it is large\n" : "";
 	if (k == 1)
 		snprintf(out, room, "%s: there is only one cluster, so there is nothing to compare", name);
 	else if (2 * g->voted < g->requested)
