@@ -29,7 +29,8 @@ def library():
     build = ROOT / "build" / "python"
     subprocess.check_call(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DKINDRED_TESTS=OFF",
                            "-DKINDRED_BENCH=OFF"])
-    subprocess.check_call(["cmake", "--build", build, "--target", "kindred_shared", "--parallel"])
+    subprocess.check_call(["cmake", "--build", build, "--target", "kindred_shared",
+                           "--parallel", str(os.cpu_count() or 1)])  # without a number, make runs all at once
     return (build / "src" / "libkindred.so").resolve()
 
 
