@@ -46,7 +46,7 @@ def groups_of(rows):
 # --- README.md and docs/notes/speed.md -----------------------------------------------------------------------------------
 
 # (label, script, case, whether README.md has it)
-SPEED = [("k-means, 9298 x 256 dense, k = 10, same start and same inertia", "methods", "k-means, 9298 x 256 dense, k = 10", True),
+SPEED = [("k-means, 9298 x 256 dense, k = 10; same start, equally good result", "methods", "k-means, 9298 x 256 dense, k = 10", True),
          ("the same, k = 100", "methods", "k-means, 9298 x 256 dense, k = 100", False),
          ("k-means, 18845 x 59030 sparse, k = 20", "methods", "k-means, 18845 x 59030 sparse, k = 20", True),
          ("sparse matrix (1.7 million entries) times 20 columns", "methods", "XB, 1704184 entries, 20 columns", False),
