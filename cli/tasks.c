@@ -77,6 +77,7 @@ static void reading_views(const cli_args *args, kdr_read_options *out)
 	out->feature_names = cli_get(args, "feature-names", NULL);
 	out->format = NULL;
 	out->transpose = false;
+	out->together_only = true;
 	if (out->text_column || !out->missing)
 		out->missing = "keep";
 	if (out->text_column) {
@@ -158,6 +159,20 @@ static void give_memory_back(const cli_tasks *tasks)
 #endif
 }
 
+/* Whether data sets are compared with runs alone, for which texts are read alone, too: by the default method of cluster. If data sets learn
+ * from each other, this is not worth more memory than is allowed, or several readings of a file of vectors. */
+static bool clusters_alone(kdr_context *ctx, const cli_args *args)
+{
+	bool limited = (cli_get(args, "max-memory", NULL) || cli_get(args, "vectors", NULL)) &&
+	               strcmp(cli_get(args, "transfer", "1"), "0") != 0;
+	const kdr_algo *algo = NULL, *usual = NULL;
+	for (int i = 0; cli_get_nth(args, "set", i); i++)
+		limited = limited && strncmp(cli_get_nth(args, "set", i), "transfer=", 9) != 0;
+	return !limited && strcmp(cli_args_command(args)->name, "cluster") == 0 && cli_ranks() == 1 &&
+	       kdr_algo_require(ctx, cli_get(args, "method", NULL), KDR_FAMILY_CLUSTER, &algo) == KDR_OK &&
+	       kdr_algo_require(ctx, NULL, KDR_FAMILY_CLUSTER, &usual) == KDR_OK && algo == usual;
+}
+
 static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count,
                             cli_tasks *out)
 {
@@ -167,6 +182,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	kdr_model_reading(out->model, &reading);
 	if (!reading.missing)
 		reading.missing = default_missing(ctx, args);
+	reading.together_only = !clusters_alone(ctx, args);
 	CLI_DO(cli_ranks_paths(list, count, &reading));
 	char *texts = cli_text_settings(args);
 	if (!texts)

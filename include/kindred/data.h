@@ -202,6 +202,8 @@ typedef struct kdr_read_options {
 	                            Features without a name there keep that of the index; arrays of obsm have names of their own */
 	bool temporary;      /* kdr_read_tasks: the files are temporary, so that the data sets get no path */
 	const void *vectors; /* with `terms`: the word vectors of a model; kdr_model_reading sets them */
+	bool together_only; /* kdr_read_tasks: read texts once, over a common vocabulary. Otherwise each data set is also read alone, so that
+	                       kdr_cluster can compare with a run alone; only its default method does */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 
@@ -220,7 +222,7 @@ typedef struct kdr_task_path {
 } kdr_task_path;
 /* Reads data sets that belong together: files, 10x folders, and folders of texts, whose words are counted over a common
  * vocabulary (kdr_vectorize). With options->task_column each path gives one data set per value of the column, whose name
- * begins with the file's if there are several paths. `from`, unless NULL, gets the index of the path of each data set.
+ * begins with the file's if there are several paths. Texts in pipes are read once only (together_only). `from`, unless NULL, gets the index of the path of each data set.
  * Free each data set with kdr_data_free and the lists with kdr_free. `options` may be NULL; its name is not used.
  * Cost: as for kdr_read and kdr_vectorize. */
 KDR_API kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,

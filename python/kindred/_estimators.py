@@ -15,7 +15,7 @@ import numpy as np
 from ._data import Data, check_matrix, is_anndata, is_frame, is_path, is_sparse, is_texts, some_row
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
-from ._jobs import TextSets, _of_texts, as_tasks, cluster, explain_by, join_texts, load, transfer, with_vectors
+from ._jobs import TextSets, _of_texts, as_tasks, cluster, compares, explain_by, join_texts, load, transfer, with_vectors
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -307,7 +307,8 @@ class Clusterer(ClusterMixin, Estimator):
         by_name = isinstance(X, dict) and not is_sparse(X)
         many = tables[0] is not X
         session = Session()
-        (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(reading, explain))
+        alone = self._entry["id"] == "auto" and compares(self._options(), with_vectors(reading.get("texts"), reading.get("vectors")))
+        (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(reading, explain), alone=alone)
         with_texts, reading = reading, _without_texts(reading)
         tables = [_checked(with_missing(t, reading.get("missing"))) for t in tables]
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],

@@ -88,12 +88,18 @@ class TextSets(list):
     from_texts = True
 
 
-def join_texts(session, groups, how, fields=None):
+def compares(options, texts, max_memory=None):
+    """Whether texts are also read alone: if data sets learn from each other, not with a limit of memory or a file of vectors."""
+    return "transfer" in (options or {}) or not (max_memory or (texts or {}).get("vectors"))
+
+
+def join_texts(session, groups, how, fields=None, alone=False):
     """Reads all texts in groups of tables over a common vocabulary: folders, lists of texts and, with text_column, files.
 
     A group is (tables, names, stem, may_lack_labels). fields: what else is known of the texts of each table of a single group, by name, such
-    as their ids. Returns the tables of each group."""
+    as their ids. alone: also reads each data set alone, for comparing with runs alone. Returns the tables of each group."""
     how = {name: value for name, value in how.items() if value is not None}
+    how["together_only"] = not alone
     joined, named, places, written = [list(tables) for tables, *_ in groups], [], [], []
     try:
         for g, (tables, names, stem, may_lack_labels) in enumerate(groups):
@@ -455,7 +461,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     texts = {**how, "text_column": text_column, "texts": with_vectors(texts, vectors)}
-    (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(texts, explain))
+    (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(texts, explain),
+                           alone=method in (None, "auto") and compares(options, texts["texts"], max_memory))
     sets, of = load(session, tables, names, "task", how, method=method, may_lack_labels=known_column is not None, explained=explain is not None)
     if explain is not None:
         explain_by(session, sets, of, names, explain, texts)
@@ -768,7 +775,7 @@ def _known(o, target_labels, values):
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
               "task_column", "text_column", "feature_names")
-_READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns", "temporary")
+_READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns", "temporary", "together_only")
 
 
 def _elsewhere(path):

@@ -109,6 +109,25 @@ class Texts(PartsTest):
         made = kindred.LogReg().fit(self.path("t.csv"), label_column="class", text_column="body")
         self.assertEqual(list(made.predict(new)), expected)
 
+    def test_without_transfer_each_data_set_has_words_of_its_own(self):
+        def same(found, alone):
+            for t, one in enumerate(alone):
+                self.assertEqual(kindred.evaluate(found.labels(t), one.labels(0))["ari"], 1)
+                self.assertEqual(found.confidence(t).tolist(), one.confidence(0).tolist())
+
+        some, other = ([f"{a} {b}" for a, b in zip(texts("bread", i, n) + texts("ships", i, n), texts(*more, 2 * n))]
+                       for i, n, more in ((0, 20, ("ships", 0)), (40, 15, ("bread", 7))))
+        alone = [kindred.cluster([one], 2) for one in (some, other)]
+        for k in (2, "auto"):
+            found = kindred.cluster({"some": some, "other": other}, k, options={"transfer": False})
+            same(found, [kindred.cluster([one], k) for one in (some, other)])
+            self.assertEqual(found.to_json().count(" words of its own"), 2)
+        fitted = kindred.Auto(n_clusters=2, transfer=False).fit([some, other])
+        for labels, one in zip(fitted.labels_, alone):
+            self.assertEqual(kindred.evaluate(labels, one.labels(0))["ari"], 1)
+        data = kindred.read([self.folder("a", 0, 15), self.folder("b", 15, 10)])
+        same(kindred.cluster(list(data.values()), 2, options={"transfer": False}), [kindred.cluster(self.path(name), 2) for name in "ab"])
+
     def test_a_column_names_the_texts_of_a_file(self):
         names = [f"r{i}" for i in range(30)]
         with open(self.path("t.csv"), "w") as f:

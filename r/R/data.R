@@ -170,7 +170,7 @@ load_groups <- function(session, groups, how, missing = NULL, explained = FALSE)
     }
     if (length(temporary) && length(temporary) < length(paths) && any(!dir.exists(paths) & !paths %in% temporary))
       kd_stop("text_column does not allow files and texts in one call: read the texts of the files first")
-    read <- read_paths(session, paths, names, c(text_how, list(temporary = length(temporary) == length(paths))), may_lack)
+    read <- read_paths(session, paths, names, c(text_how, list(temporary = length(temporary) == length(paths), together_only = length(groups) > 1)), may_lack)
     owned(session, read$sets)
     for (n in seq_along(read$sets)) {
       at <- places[read$from[n] + 1, ]

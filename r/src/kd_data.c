@@ -228,6 +228,7 @@ static void reading_options(SEXP how, kdr_read_options *o)
 	o->may_lack_labels = kd_flag(how, "may_lack_labels");
 	o->may_lack_columns = kd_flag(how, "may_lack_columns");
 	o->temporary = kd_flag(how, "temporary");
+	o->together_only = kd_flag(how, "together_only");
 	const double header = kd_number(how, "header", -1), stream = kd_number(how, "stream", -1);
 	o->header = header < 0 ? KDR_HEADER_FIND_OUT : header > 0 ? KDR_HEADER_YES : KDR_HEADER_NO;
 	o->stream = stream < 0 ? KDR_STREAM_BY_SIZE : stream > 0 ? KDR_STREAM_YES : KDR_STREAM_NO;

@@ -49,6 +49,7 @@ void kdr_data_free(kdr_data *d)
 	kdri_free_with(&a, d->origin);
 	kdri_original_free(&a, &d->original);
 	kdr_data_free(d->view);
+	kdr_data_free(d->alone);
 	kdri_vectors_release(d->vectors);
 	kdri_free_with(&a, d);
 }
@@ -215,6 +216,8 @@ done:
 
 void kdri_data_columns(kdr_data *d, int64_t cols, int64_t *rowptr, int32_t *col, double *val)
 {
+	kdr_data_free(d->alone);
+	d->alone = NULL;
 	kdri_strings_free(&d->allocator, d->features, d->cols);
 	kdri_sheet_free(&d->allocator, d->sheet);
 	kdri_free_with(&d->allocator, d->texts);
@@ -339,6 +342,8 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 	d->streamed = data->streamed && d->allocator.free == data->allocator.free;
 	if (data->view)
 		KDRI_TRY(kdr_data_view(ctx, data->view, NULL, &d->view));
+	if (data->alone)
+		KDRI_TRY(kdr_data_view(ctx, data->alone, NULL, &d->alone));
 	*out = d;
 	d = NULL;
 done:
@@ -474,6 +479,8 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 	KDRI_TRY(kdri_data_part(ctx, data, rows, n, &d));
 	if (data->view)
 		KDRI_TRY(kdri_data_part(ctx, data->view, rows, n, &d->view));
+	if (data->alone)
+		KDRI_TRY(kdri_data_part(ctx, data->alone, rows, n, &d->alone));
 	*out = d;
 	d = NULL;
 done:

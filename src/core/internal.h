@@ -401,6 +401,8 @@ struct kdr_data {
 	kdr_data *
 	        view; /* the same samples in other columns, which explain what these give (jobs/explain.c); or NULL */
 	bool combined; /* rows have the columns of both (jobs/combine.c) */
+	kdr_data *
+	        alone; /* texts that were read with others: the same rows as in a reading of their own, with its words; or NULL */
 };
 /* Lists how columns were interpreted and how missing values were handled, one line each: sheet.c. Free with
  * kdri_strings_free. */

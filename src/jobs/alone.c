@@ -8,6 +8,7 @@
 #include "jobs/sharing.h"
 
 #include "comm/comm.h"
+#include "jobs/content.h"
 
 void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 {
@@ -24,7 +25,7 @@ void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 	}
 	for (int64_t t = 0; s->raw && s->copies && t < s->count; t++)
 		kdr_data_free(s->raw[t]);
-	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->notes, s->names);
+	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->words, s->notes, s->names);
 	KDRI_FREE(ctx, s->range, s->prep);
 	*s = (kdri_job_sharing){ 0 };
 }
@@ -120,7 +121,22 @@ static const char *steps_of(const char *description)
 	return steps ? steps + 2 : "";
 }
 
-static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, int64_t k)
+/* How the data set of a run alone was preprocessed; the words of texts may be its own. */
+static kdr_status describe_run(kdr_context *ctx, const kdr_prep *prep, const kdr_data *own, bool words,
+                               char **out)
+{
+	char text[512];
+	const char *steps = steps_of(kdri_prep_describe(prep));
+	if (!words)
+		return kdri_strdup(ctx, steps, out);
+	kdri_snprintf(text, sizeof text, "%lld words of its own%s%s", (long long)own->cols,
+	              *steps ? "; " : "", steps);
+	return kdri_strdup(ctx, text, out);
+}
+
+/* `words`: with words of its own. */
+static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, int64_t k, bool words,
+                            kdri_given *to)
 {
 	kdr_status st;
 	kdr_job_options o = options_of(s->job->wanted, t, k);
@@ -130,13 +146,13 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 	kdr_problem known;
 	kdr_link *links = NULL;
 	kdr_data *own = NULL;
-	kdri_given_free(ctx, &s->fit.tasks[t]);
+	kdri_given_free(ctx, to);
 	if (s->range) {
 		o.k = s->levels->from[t];
 		o.k_to = s->levels->to[t];
 		KDRI_TRY(kdri_k_ranges_take(ctx, 1, &o, &levels));
 	}
-	KDRI_TRY(kdri_sharing_copy(ctx, s->raw[t], INT64_MAX, &own));
+	KDRI_TRY(kdri_sharing_copy(ctx, words ? s->words[t] : s->raw[t], INT64_MAX, &own));
 	KDRI_TRY(kdri_job_open(ctx, &o, KDR_FAMILY_CLUSTER, &job));
 	if (s->known->problem.tasks) {
 		KDRI_TRY(known_of(ctx, s->known, t, &known, &links));
@@ -147,13 +163,13 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 	limit_time(ctx, s, t);
 	st = kdri_job_prepare(ctx, &job, &own, 1, 0);
 	if (st == KDR_OK)
-		st = fit_alone(ctx, &job, own, &levels, &s->fit.tasks[t]);
+		st = fit_alone(ctx, &job, own, &levels, to);
 	if (st == KDR_OK && !s->prep[t])
-		st = kdri_strdup(ctx, steps_of(kdri_prep_describe(job.prep)), &s->prep[t]);
+		st = describe_run(ctx, job.prep, own, words, &s->prep[t]);
 	ctx->deadline = end;
 	ctx->timed_out = ctx->timed_out && end > 0 && kdri_late(ctx);
 	if (st != KDR_OK)
-		kdri_given_free(ctx, &s->fit.tasks[t]);
+		kdri_given_free(ctx, to);
 done:
 	kdri_job_close(&job);
 	kdri_k_ranges_free(ctx, &levels);
@@ -215,7 +231,7 @@ static kdr_status run_ranges(kdr_context *ctx, kdri_job_sharing *s)
 	KDRI_DO(KDRI_NEW0(ctx, &s->range, s->count));
 	KDRI_DO(are_tables(ctx, s, &s->tables));
 	for (int64_t t = 0; t < s->count; t++) {
-		KDRI_DO(run_alone(ctx, s, t, 0));
+		KDRI_DO(run_alone(ctx, s, t, 0, s->words[t] != NULL, &s->fit.tasks[t]));
 		s->range[t] = s->fit.tasks[t].result;
 		s->fit.tasks[t].result = NULL; /* until take_level knows the number */
 	}
@@ -225,17 +241,32 @@ static kdr_status run_ranges(kdr_context *ctx, kdri_job_sharing *s)
 	return KDR_OK;
 }
 
+/* Adds the answer of a run with words of its own to what is given. */
+static kdr_status compare_words(kdr_context *ctx, kdri_job_sharing *s, int64_t t, int64_t k)
+{
+	kdri_given own = { .from = -1 };
+	const kdr_status st = run_alone(ctx, s, t, k, true, &own);
+	s->fit.tasks[t].own = own.answer;
+	own.answer = (kdri_verdict){ 0 };
+	kdri_given_free(ctx, &own);
+	return st;
+}
+
 /* k[t] clusters of each data set; 0: to be found in each. */
 static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
 {
 	kdri_job_sharing *s = user;
 	KDRI_DO(are_tables(ctx, s, &s->tables));
+	const bool common =
+	        kdri_sharing_may_carry(s, k); /* words, which clusters that are carried over need */
 	for (int64_t t = 0; t < s->count; t++) {
 		kdri_given *given = &s->fit.tasks[t];
 		const bool large = s->raw[t]->rows > KDRI_SHARING_MOST;
 		if (s->transfer && s->tables && large)
 			continue;
-		KDRI_DO(run_alone(ctx, s, t, k[t]));
+		KDRI_DO(run_alone(ctx, s, t, k[t], s->words[t] && !common, given));
+		if (s->words[t] && common)
+			KDRI_DO(compare_words(ctx, s, t, k[t]));
 		given->final = !s->transfer || (large && !s->tables);
 		if (given->final)
 			kdri_given_drop_graphs(ctx, given);
@@ -262,6 +293,23 @@ static const char *why_not(const kdr_context *ctx, const kdri_job *job, kdr_data
 	               : NULL;
 }
 
+/* Which runs alone have words of their own. If data sets learn from each other, those of KDRI_SHARING_ONCE samples and more vote with the
+ * partitions of their run alone, which needs common words, and texts with other words only are not left out. */
+static kdr_status choose_words(kdr_context *ctx, kdr_data *const *sets, kdri_job_sharing *s)
+{
+	for (int64_t t = 0; t < s->count; t++) {
+		const kdr_data *alone = sets[t]->alone;
+		unsigned char *empty = NULL;
+		if (alone && s->transfer && alone->rows >= KDRI_SHARING_ONCE)
+			continue;
+		if (alone && s->transfer)
+			KDRI_DO(kdri_content_find(ctx, alone, &empty));
+		s->words[t] = empty ? NULL : alone;
+		kdri_free(ctx, empty);
+	}
+	return KDR_OK;
+}
+
 static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ranges *levels,
                              kdri_job_sharing *s)
 {
@@ -273,6 +321,8 @@ static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ran
 	KDRI_TRY(KDRI_NEW0(ctx, &s->fit.tasks, s->count));
 	KDRI_TRY(KDRI_NEW0(ctx, &s->raw, s->count));
 	KDRI_TRY(KDRI_NEW0(ctx, &s->prep, s->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->words, s->count));
+	KDRI_TRY(choose_words(ctx, sets, s));
 	KDRI_TRY(KDRI_NEW(ctx, &k, s->count));
 	s->fit.count = s->count;
 	s->levels = levels;
@@ -296,10 +346,22 @@ done:
 	return st;
 }
 
+/* Whether each data set may be clustered alone first. */
+static bool has_runs(const kdri_job *job, int64_t count)
+{
+	return strcmp(job->algo->id, "auto") == 0 && count > 1 && !job->wanted->pooled && !job->wanted->into;
+}
+
+bool kdri_sharing_nothing(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count)
+{
+	return has_runs(job, count) && !kdri_opt_bool(job->options, "transfer") &&
+	       !why_not(ctx, job, sets, count);
+}
+
 kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdri_job_known *known, const kdri_k_ranges *levels, kdri_job_sharing *out)
 {
-	if (strcmp(job->algo->id, "auto") != 0 || count < 2 || job->wanted->pooled)
+	if (!has_runs(job, count))
 		return KDR_OK;
 	*out = (kdri_job_sharing){ .job = job,
 		                   .known = known,

@@ -72,6 +72,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
 	KDRI_TRY(kdri_sharing_report(ctx, &sharing, result));
 	const bool compared = sharing.count > 1 && !sharing.why; /* in memory, without limits */
+	const bool nothing = compared && !sharing.transfer;
 	if (!sharing.range)
 		kdri_sharing_free(ctx, &sharing);
 	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
@@ -90,6 +91,8 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_words(ctx, result, sets, job->recipe.kind)));
 	if (more && compared && !ctx->cancelled)
 		KDRI_TRY(KDRI_TIMED("own groups", kdri_job_own_groups(ctx, result, sets, more)));
+	if (more && nothing) /* the warning is enough: k is that of the runs alone */
+		memset(more, 0, (size_t)count * sizeof *more);
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_markers(ctx, result, sets)));
 	KDRI_TRY(KDRI_TIMED("values", kdri_job_choices(ctx, result, sets)));
 	KDRI_TRY(kdri_levels_finish(ctx, job, sets, result));
@@ -134,7 +137,7 @@ static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
 	KDRI_TRY(kdri_job_known_take(ctx, options, sets, count, &known));
-	KDRI_TRY(kdri_content_take(ctx, sets, count, &content));
+	KDRI_TRY(kdri_content_take(ctx, sets, count, kdri_sharing_nothing(ctx, &job, sets, count), &content));
 	KDRI_TRY(kdri_content_init(ctx, &content, own.init));
 	kdri_content_known(&content, sets, &known);
 	own.init = content.init ? content.init : own.init;

@@ -67,10 +67,10 @@ done:
 	return st;
 }
 
-static kdr_status take_set(kdr_context *ctx, kdri_content_set *s)
+static kdr_status take_set(kdr_context *ctx, bool alone, kdri_content_set *s)
 {
 	int64_t n = 0;
-	KDRI_DO(kdri_content_find(ctx, s->given, &s->why));
+	KDRI_DO(kdri_content_find(ctx, alone && s->given->alone ? s->given->alone : s->given, &s->why));
 	if (!s->why)
 		return KDR_OK;
 	KDRI_DO(KDRI_NEW(ctx, &s->rows, s->given->rows));
@@ -84,7 +84,7 @@ static kdr_status take_set(kdr_context *ctx, kdri_content_set *s)
 	return kdr_data_rows(ctx, s->given, s->rows, n, &s->own);
 }
 
-kdr_status kdri_content_take(kdr_context *ctx, kdr_data **sets, int64_t count, kdri_content *out)
+kdr_status kdri_content_take(kdr_context *ctx, kdr_data **sets, int64_t count, bool alone, kdri_content *out)
 {
 	if (kdri_ranks(ctx) > 1)
 		return KDR_OK;
@@ -92,7 +92,7 @@ kdr_status kdri_content_take(kdr_context *ctx, kdr_data **sets, int64_t count, k
 	out->count = count;
 	for (int64_t i = 0; i < count; i++) {
 		out->sets[i].given = sets[i];
-		KDRI_DO(take_set(ctx, &out->sets[i]));
+		KDRI_DO(take_set(ctx, alone, &out->sets[i]));
 		if (out->sets[i].own)
 			sets[i] = out->sets[i].own;
 	}

@@ -35,8 +35,9 @@ typedef struct kdri_content {
 /* Finds the rows of data without content: *out has the reason for each row, or stays NULL if there are none. */
 kdr_status kdri_content_find(kdr_context *ctx, const kdr_data *data, unsigned char **out);
 /* Replaces those of `count` data sets that have rows without content by copies without these rows. If no row has content, this is an
- * error. Several processes keep all rows. kdri_content_free also after a failure. */
-kdr_status kdri_content_take(kdr_context *ctx, kdr_data **sets, int64_t count, kdri_content *out);
+ * error. Several processes keep all rows. `alone`: texts that were also read alone have the words of that reading (data->alone). kdri_content_free also
+ * after a failure. */
+kdr_status kdri_content_take(kdr_context *ctx, kdr_data **sets, int64_t count, bool alone, kdri_content *out);
 void kdri_content_free(kdr_context *ctx, kdri_content *content);
 /* Labels to begin with, for the rows that are left. */
 kdr_status kdri_content_init(kdr_context *ctx, kdri_content *content, const int64_t *const *init);

@@ -65,12 +65,23 @@ done:
 	return st;
 }
 
+/* (E1) */
+static bool is_small(const kdri_job_sharing *s, int64_t t, int64_t k)
+{
+	return s->raw[t]->rows >= LEAST_SAMPLES && s->raw[t]->rows <= KDRI_SHARING_PER_CLUSTER * k;
+}
+
+static bool is_source(const kdri_job_sharing *s, int64_t j, int64_t t)
+{
+	return j != t && s->raw[j]->rows / TIMES >= s->raw[t]->rows;
+}
+
 static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
 {
 	kdri_sharing_note *note = &s->notes[t];
 	double apart;
 	for (int64_t j = 0; j < s->count; j++) {
-		if (j == t || s->raw[j]->rows / TIMES < s->raw[t]->rows || !s->fit.tasks[j].result)
+		if (!is_source(s, j, t) || !s->fit.tasks[j].result)
 			continue;
 		KDRI_DO(find_apart(ctx, s, t, j, &apart));
 		if (isnan(apart))
@@ -276,6 +287,15 @@ done:
 	return st;
 }
 
+bool kdri_sharing_may_carry(const kdri_job_sharing *s, const int64_t *k)
+{
+	for (int64_t t = 0; t < s->count && s->carries && !s->tables; t++)
+		for (int64_t j = 0; j < s->count && is_small(s, t, k[t]); j++)
+			if (is_source(s, j, t))
+				return true;
+	return false;
+}
+
 kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64_t *k)
 {
 	kdr_status st = KDR_OK;
@@ -284,10 +304,7 @@ kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64
 	ctx->inspected = NULL;
 	ctx->sharing = NULL;
 	for (int64_t t = 0; t < s->count && s->carries && !ctx->cancelled; t++) {
-		const int64_t n = s->raw[t]->rows;
-		/* (E1) */
-		if (!s->fit.tasks[t].result || s->fit.tasks[t].final || n < LEAST_SAMPLES ||
-		    n > KDRI_SHARING_PER_CLUSTER * k[t])
+		if (!s->fit.tasks[t].result || s->fit.tasks[t].final || !is_small(s, t, k[t]))
 			continue;
 		KDRI_TRY(find_nearest(ctx, s, t));
 		if (s->notes[t].nearest >= 0 && s->notes[t].apart < KDRI_APART_RELATED)

@@ -26,6 +26,8 @@ typedef struct kdri_job_sharing {
 	        range; /* count: runs alone with a range of numbers of clusters; NULL: with one number each */
 	kdr_data **
 	        raw; /* the data sets before preprocessing: the caller's, or copies until the numbers of clusters are known */
+	const kdr_data **
+	        words; /* count: the same texts with words of their own, for the runs alone; borrowed. NULL: there is none, or it is not used */
 	int64_t count;
 	bool copies;   /* they are copies */
 	bool transfer; /* data sets may learn from each other */
@@ -37,6 +39,8 @@ typedef struct kdri_job_sharing {
 	const char *why;          /* static: why no data set was clustered alone */
 } kdri_job_sharing;
 
+/* alone.c: whether every data set gets the result of a run alone. */
+bool kdri_sharing_nothing(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count);
 /* alone.c: before the data sets are preprocessed. Clusters each alone, or prepares to do so as soon as a fit with ctx->sharing = &out->fit
  * knows the numbers of clusters. Does nothing for other methods than auto, on several ranks, for data on disk, and, if data sets may learn
  * from each other, under limits of time or memory. */
@@ -47,6 +51,8 @@ kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result);
 /* sharing.c: decides for each small data set whether it takes over the clusters of another; k[t]: numbers of clusters. */
 kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64_t *k);
+/* Whether any data set may do so, judged by the numbers of samples. */
+bool kdri_sharing_may_carry(const kdri_job_sharing *s, const int64_t *k);
 /* What data set t of the result has from others. */
 kdr_status kdri_sharing_note_task(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, kdr_result *result);
 /* A copy of a data set, with at most KDRI_APART_MOST rows if it has more than `most`. */

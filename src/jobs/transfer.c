@@ -405,7 +405,7 @@ static kdr_status transfer_content(kdr_context *ctx, transfer *t, kdr_transfer_s
 		KDRI_DO(KDRI_NEW(ctx, &t->given[i], counts[i]));
 		memcpy(t->given[i], *lists[i], (size_t)counts[i] * sizeof **t->given);
 		*lists[i] = t->given[i];
-		KDRI_DO(kdri_content_take(ctx, t->given[i], counts[i], &t->content[i]));
+		KDRI_DO(kdri_content_take(ctx, t->given[i], counts[i], false, &t->content[i]));
 	}
 	return KDR_OK;
 }

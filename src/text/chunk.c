@@ -106,13 +106,14 @@ enum { SAMPLE_DOCUMENTS = 200, SAMPLE_BYTES = 1 << 14, LEAST_DOCUMENTS = 20, LEA
 enum { SURVEY_BYTES = 1 << 24 };
 
 /* The number of documents that the sample of a corpus is chosen from. */
-static kdr_status count_documents(kdr_context *ctx, const kdr_corpus *what, int64_t *out)
+static kdr_status count_documents(kdr_context *ctx, const kdr_corpus *what, const kdri_corpus_roles *roles,
+                                  int64_t *out)
 {
 	kdr_status st;
 	kdri_corpus *corpus = NULL;
 	kdri_document d;
 	bool more = true;
-	KDRI_TRY(kdri_corpus_open(ctx, what, NULL, &corpus));
+	KDRI_TRY(kdri_corpus_open(ctx, what, roles, &corpus));
 	*out = kdri_corpus_total(corpus);
 	for (int64_t n = 0; what->kind != KDR_CORPUS_FOLDER && kdri_corpus_read(corpus) < SURVEY_BYTES; n++) {
 		KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
@@ -135,7 +136,8 @@ static size_t cut_length(const kdri_document *d, size_t most)
 	return n;
 }
 
-kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *b, const kdr_corpus *corpora, int64_t count)
+kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *b, const kdr_corpus *corpora, int64_t count,
+                             const kdri_corpus_roles *roles)
 {
 	kdr_status st = KDR_OK;
 	kdri_corpus *corpus = NULL;
@@ -148,8 +150,8 @@ kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *b, const kdr_corpus *
 	for (int64_t t = 0, total; t < count && !kdri_batch_full(b); t++) {
 		if (!kdri_corpus_can_reopen(&corpora[t]))
 			continue;
-		KDRI_TRY(count_documents(ctx, &corpora[t], &total));
-		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], NULL, &corpus));
+		KDRI_TRY(count_documents(ctx, &corpora[t], roles, &total));
+		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], roles, &corpus));
 		for (int i = 0; i < each && !kdri_batch_full(b); i++) {
 			KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
 			if (!more)

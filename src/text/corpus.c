@@ -234,6 +234,7 @@ struct kdri_corpus {
 	bool header;
 	int64_t fields;           /* of a table: cells in its first row */
 	const char *field[ROLES]; /* the column or field of each role; NULL: none */
+	const char *only;         /* documents of other data sets are skipped; NULL: none */
 	int64_t column[ROLES];    /* of a table, from 0; -1: none */
 	kdri_json_value *json;    /* owns the text of the current document */
 	char number[ROLES][24], id[24];
@@ -566,6 +567,7 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, const kdri
 	c->field[ROLE_LABEL] = what->label_field;
 	c->field[ROLE_ID] = roles ? roles->id : NULL;
 	c->field[ROLE_TASK] = roles ? roles->task : NULL;
+	c->only = roles ? roles->only : NULL;
 	switch (what->kind) {
 	case KDR_CORPUS_FOLDER:
 		KDRI_TRY(kdri_folder_list(ctx, what->path, &c->files));
@@ -588,7 +590,7 @@ done:
 	return st;
 }
 
-kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *document, bool *more)
+static kdr_status next_document(kdr_context *ctx, kdri_corpus *c, kdri_document *document, bool *more)
 {
 	switch (c->what->kind) {
 	case KDR_CORPUS_FOLDER: return next_file(ctx, c, document, more);
@@ -596,6 +598,16 @@ kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *doc
 	case KDR_CORPUS_TABLE: return next_row(ctx, c, document, more);
 	default: return next_json(ctx, c, document, more);
 	}
+}
+
+kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *document, bool *more)
+{
+	do
+		KDRI_DO(next_document(ctx, c, document, more));
+	while (*more && c->only &&
+	       !(document->task && document->task_length == strlen(c->only) &&
+	         memcmp(document->task, c->only, document->task_length) == 0));
+	return KDR_OK;
 }
 
 kdr_status kdri_corpus_skip(kdr_context *ctx, kdri_corpus *c, int64_t count)

@@ -91,6 +91,17 @@ done:
 	return st;
 }
 
+/* How the words of texts are counted; *settings is what it borrows. */
+static kdr_status counting_of(kdr_context *ctx, const kdr_read_options *options, kdr_text_options *how,
+                              char **settings)
+{
+	kdr_text_options_init(how);
+	how->detect = !options->terms;
+	how->terms = options->terms;
+	how->nterms = options->nterms;
+	return options->texts ? kdri_text_settings_read(ctx, options->texts, how, settings) : KDR_OK;
+}
+
 /* All texts, over one vocabulary. */
 static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths, int64_t count,
                                    const kdr_read_options *options, kdr_data **sets)
@@ -106,10 +117,6 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 		                          .vectors = (kdri_vectors *)options->vectors };
 	char *settings = NULL;
 	double start = kdri_now();
-	kdr_text_options_init(&how);
-	how.detect = !options->terms;
-	how.terms = options->terms;
-	how.nterms = options->nterms;
 	KDRI_TRY(KDRI_NEW0(ctx, &corpora, count));
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	for (int64_t i = 0; i < count; i++)
@@ -127,8 +134,7 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 			        "text options are given, but no data set is a folder of texts; specify the text column of a table with --text-column");
 		goto done;
 	}
-	if (options->texts)
-		KDRI_TRY(kdri_text_settings_read(ctx, options->texts, &how, &settings));
+	KDRI_TRY(counting_of(ctx, options, &how, &settings));
 	KDRI_TRY(kdri_vectorize(ctx, corpora, n, &roles, &how, made, &stats));
 	kdri_message(ctx, "%lld documents, %lld tokens, %lld different terms", (long long)stats.documents,
 	             (long long)stats.tokens, (long long)stats.terms);
@@ -152,6 +158,57 @@ done:
 	return st;
 }
 
+/* Reads the texts of a data set again as if there were no other: set->alone. `group`: its value in the column of data sets, or NULL. What
+ * cannot be read twice, or has no words then, keeps those of all texts. */
+static kdr_status read_alone(kdr_context *ctx, const kdr_task_path *path, const kdr_read_options *options,
+                             const char *group, kdr_data *set)
+{
+	kdr_status st;
+	kdr_data *alone = NULL;
+	kdr_text_options how;
+	char *settings = NULL;
+	const double start = kdri_now();
+	const kdri_corpus_roles roles = { .id = options->id_column,
+		                          .task = group ? options->task_column : NULL,
+		                          .only = group };
+	kdr_corpus what = corpus_of(ctx, path, options);
+	what.name = set->name;
+	if (!kdri_corpus_can_reopen(&what))
+		return KDR_OK;
+	KDRI_TRY(counting_of(ctx, options, &how, &settings));
+	st = kdri_vectorize(ctx, &what, 1, &roles, &how, &alone, NULL);
+	if (st == KDR_ERR_DATA)
+		st = KDR_OK;
+	set->seconds += kdri_now() - start;
+	if (st != KDR_OK || !alone || alone->rows != set->rows)
+		goto done;
+	kdr_data_free(alone->view); /* only its rows are used */
+	alone->view = NULL;
+	set->alone = alone;
+	alone = NULL;
+done:
+	kdr_data_free(alone);
+	kdri_free(ctx, settings);
+	return st;
+}
+
+/* The same for the data sets that a path has become, of which there are others; `whole`: all of them before it was split, or NULL. */
+static kdr_status read_each_alone(kdr_context *ctx, const kdr_task_path *path, const kdr_read_options *o,
+                                  const kdr_data *whole, kdr_data **sets, int64_t count)
+{
+	if (o->together_only || o->terms || !is_text(path->path, o))
+		return KDR_OK;
+	for (int64_t t = 0; t < count; t++) {
+		const char *group = NULL;
+		if (whole && (whole->origin || sets[t]->rows == 0))
+			continue;
+		if (whole)
+			group = whole->groups.names[whole->groups.of[sets[t]->origin[0]]];
+		KDRI_DO(read_alone(ctx, path, o, group, sets[t]));
+	}
+	return KDR_OK;
+}
+
 static kdr_status tasks_append(kdr_context *ctx, kdr_data **sets, int64_t n, int64_t from, tasks *to)
 {
 	KDRI_DO(kdri_realloc(ctx, &to->sets, to->count + n, sizeof(kdr_data *)));
@@ -165,16 +222,19 @@ static kdr_status tasks_append(kdr_context *ctx, kdr_data **sets, int64_t n, int
 }
 
 /* One path's data set, split if it has a column of tasks. Takes over *set. */
-static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool prefixed, int64_t from,
-                          tasks *to)
+static kdr_status add_set(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,
+                          const kdr_read_options *o, kdr_data **set, int64_t from, tasks *to)
 {
 	kdr_status st;
 	kdr_data **parts = NULL;
 	char *prefix = NULL;
 	int64_t n = 0;
-	if (!split)
+	if (!o->task_column) {
+		if (npaths > 1)
+			KDRI_DO(read_each_alone(ctx, &paths[from], o, NULL, set, 1));
 		return tasks_append(ctx, set, 1, from, to);
-	if (prefixed) {
+	}
+	if (npaths > 1) {
 		size_t room = strlen((*set)->name) + 2;
 		KDRI_TRY(KDRI_NEW(ctx, &prefix, room));
 		memcpy(prefix, (*set)->name, room - 2);
@@ -185,6 +245,8 @@ static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool pre
 		parts[0]->seconds = (*set)->seconds;
 	for (int64_t i = 1; i < n; i++)
 		parts[i]->seconds = 0;
+	if (npaths > 1 || n > 1)
+		KDRI_TRY(read_each_alone(ctx, &paths[from], o, *set, parts, n));
 	KDRI_TRY(tasks_append(ctx, parts, n, from, to));
 	kdr_data_free(*set);
 	*set = NULL;
@@ -331,7 +393,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	if (!o.may_lack_columns)
 		KDRI_TRY(kdri_named_check(ctx, &o, read, npaths));
 	for (int64_t i = 0; i < npaths; i++)
-		KDRI_TRY(add_set(ctx, &read[i], o.task_column != NULL, npaths > 1, i, &made));
+		KDRI_TRY(add_set(ctx, paths, npaths, &o, &read[i], i, &made));
 	for (int64_t i = 0; o.temporary && i < made.count; i++)
 		made.sets[i]->path[0] = '\0';
 	*out = made.sets;

@@ -166,6 +166,7 @@ typedef struct kdri_document {
 typedef struct kdri_corpus_roles {
 	const char *id, *task;
 	kdri_vectors *vectors; /* with options.terms, which are its words: of a model; or NULL */
+	const char *only; /* with task: other documents than those of this data set are skipped; or NULL */
 } kdri_corpus_roles;
 typedef struct kdri_corpus kdri_corpus;
 /* `roles` may be NULL. */
@@ -296,7 +297,8 @@ bool kdri_batch_full(const kdri_batch *batch);
 /* Sets where the documents are, now that the text does not move any more, and what they are encoded in. */
 kdr_status kdri_batch_place(kdr_context *ctx, kdri_batch *batch);
 /* Fills the batch with documents from all corpora that can be read twice, and places them. */
-kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *batch, const kdr_corpus *corpora, int64_t count);
+kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *batch, const kdr_corpus *corpora, int64_t count,
+                             const kdri_corpus_roles *roles);
 /* Removes the documents, but keeps the memory. */
 void kdri_batch_clear(kdri_batch *batch);
 void kdri_batch_free(kdr_context *ctx, kdri_batch *batch);

@@ -307,7 +307,7 @@ static kdr_status vectorize_detect(kdr_context *ctx, job *j, const kdr_corpus *c
 	int64_t mail = 0, html = 0;
 	if (!o->detect && !stop && !stem)
 		return KDR_OK;
-	KDRI_DO(kdri_batch_sample(ctx, b, corpora, count));
+	KDRI_DO(kdri_batch_sample(ctx, b, corpora, count, j->roles));
 	for (int64_t i = 0; i < b->count; i++) {
 		mail += kdri_mail_likely(b->raw[i].text, b->raw[i].length);
 		html += kdri_html_likely(b->raw[i].text, b->raw[i].length);

@@ -80,14 +80,94 @@ class Together(CliTest):
         for k in ("3", "auto"):
             self.same_as_alone(files, k, "--header")
 
-    def test_no_transfer_is_a_run_alone_texts(self):
-        words = ["goal match team coach league", "stock market bank price trade", "star planet orbit telescope moon"]
-        for name, n in (("a", 40), ("b", 75)):
-            r = random.Random(n)
+    TOPICS = ["goal match team coach league", "stock market bank price trade", "star planet orbit telescope moon"]
+    USUAL = {"north": "the of and to in".split(), "south": "der die und das ist".split()}
+
+    def documents(self, name, n, page="{}"):
+        """Texts whose words depend on what is read with them: other languages, rare words of which a data set has one, and a text that
+        has only such words."""
+        r, texts = random.Random(n), []
+        for i in range(n):
+            own = [r.choice(self.TOPICS[i % 3].split() + self.USUAL[name] * 2 + ["common", f"rare{i}"]) for _ in range(14)]
+            texts.append(page.format(" ".join([*own, *self.USUAL[name]])))
+        texts[5] = f"rare{n + 5}"
+        return texts
+
+    def folder(self, name, n, page="{}"):
+        os.mkdir(self.path(name))
+        for i, text in enumerate(self.documents(name, n, page)):
+            self.write(f"{name}/{i:03d}.txt", text)
+        return name
+
+    def table(self, name, texts, **columns):
+        titles = ["id", "body", *columns]
+        rows = [[str(i), text, *(values[i] for values in columns.values())] for i, text in enumerate(texts)]
+        return self.write(name, "\n".join(",".join(row) for row in [titles, *rows]) + "\n")
+
+    def test_no_transfer_is_a_run_alone_folders_of_texts(self):
+        files = [self.folder("north", 40), self.folder("south", 75, "<html><body><p class=odd>{}</p></body></html>")]
+        for k in ("3", "2,4", "auto"):
+            self.same_as_alone(files, k)
+        self.same_levels(files, "2-4")
+        together = self.cluster("--no-transfer", "-k", 3, *files)
+        self.assertEqual([t["labels"][5] for t in together["tasks"]], [-1, -1])
+        for task, file in zip(together["tasks"], files):
+            alone = self.cluster("-k", 3, file)
+            steps = alone["preprocessing"].split("; ", 1)[1]
+            self.assertIn(f"; clusters of {file}: {alone['tasks'][0]['d']} words of its own; {steps}", together["preprocessing"])
+            self.assertNotEqual(alone["tasks"][0]["d"], task["d"])
+
+    def test_no_transfer_is_a_run_alone_tables_of_texts(self):
+        texts = {"north": self.documents("north", 40), "south": self.documents("south", 75)}
+        files = [self.table(f"{name}.csv", own) for name, own in texts.items()]
+        self.same_as_alone(files, "3", "--text-column", "body")
+        for name, own in texts.items():
+            self.write(f"{name}.jsonl", "".join(json.dumps({"body": text}) + "\n" for text in own))
+        self.same_as_alone(["north.jsonl", "south.jsonl"], "3", "--text-column", "body")
+
+    def test_no_transfer_is_a_run_alone_data_sets_of_a_file_of_texts(self):
+        texts = {"north": self.documents("north", 40), "south": self.documents("south", 75)}
+        files = [self.table(f"{name}.csv", own) for name, own in texts.items()]
+        mixed = [(text, name) for pair in zip(texts["south"], [*texts["north"], *[None] * 35]) for text, name in zip(pair, ("south", "north")) if text]
+        both = self.table("both.csv", [text for text, _ in mixed], place=[name for _, name in mixed])
+        together = self.cluster("--no-transfer", "-k", 3, "--text-column", "body", "--task-column", "place", both)["tasks"]
+        self.assertEqual([t["name"] for t in together], ["south", "north"])
+        for task, file in zip(together, reversed(files)):
+            alone = self.cluster("-k", 3, "--text-column", "body", file)["tasks"][0]
+            self.assertEqual(parts(task["labels"]), parts(alone["labels"]))
+            self.assertEqual(task["confidence"], alone["confidence"])
+
+    def test_no_transfer_is_a_run_alone_texts_with_known_classes(self):
+        files, known = [self.folder("north", 40), self.folder("south", 75)], []
+        for file, n in zip(files, (40, 75)):
+            known.append(self.write(f"{file}.known", "".join(f"{'abc'[i % 3] if i < 9 else '?'}\n" for i in range(n))))
+        together = self.cluster("--no-transfer", "-k", 3, "--known", ",".join(known), *files)["tasks"]
+        for file, classes, task in zip(files, known, together):
+            alone = self.cluster("-k", 3, "--known", classes, file)["tasks"][0]
+            self.assertEqual(parts(task["labels"]), parts(alone["labels"]))
+            self.assertEqual(task["confidence"], alone["confidence"])
+
+    def test_moved_compares_with_a_run_alone_of_texts(self):
+        """Also if clusters may be carried over to one of them, for which the runs alone have common words."""
+        for name, n, seed in (("a", 80, 1), ("b", 70, 2), ("c", 15, 3)):
+            r = random.Random(seed)
             os.mkdir(self.path(name))
             for i in range(n):
-                self.write(f"{name}/{i:03d}.txt", " ".join(r.choice(words[i % 3].split() + ["other", "common", name * 3]) for _ in range(12)))
-        self.same_as_alone(["a", "b"], "3")
+                words = [*self.TOPICS[i % 3].split(), *self.TOPICS[(i + 1) % 3].split()[:3], "common", f"{name}{i % 20}", f"x{i % 30}"]
+                self.write(f"{name}/{i:03d}.txt", " ".join(r.choice(words) for _ in range(7)))
+        for files in (["a", "b"], ["a", "b", "c"]):
+            together = self.cluster("-k", 3, *files)
+            for file, task in zip(files, together["tasks"]):
+                alone = self.cluster("-k", 3, file)
+                self.assertEqual(task["sharing"]["moved"] == 0, parts(task["labels"]) == parts(alone["tasks"][0]["labels"]))
+                if task["sharing"]["from"] is None:
+                    self.assertEqual(together["method_fields"][f"confidence_alone.{file}"], alone["method_fields"][f"confidence.{file}"])
+
+    def test_texts_that_cannot_be_read_twice_have_common_words(self):
+        files = [self.table(f"{name}.csv", self.documents(name, n)) for name, n in (("north", 40), ("south", 75))]
+        done = self.run_kindred("cluster", "-q", "--no-transfer", "-k", 3, "--text-column", "body", "--format", "csv", "-", files[1], stdin=self.read("north.csv"))
+        self.assertIn("; clusters of south: ", json.loads(done.stdout)["preprocessing"])
+        self.assertNotIn("; clusters of stdin: ", json.loads(done.stdout)["preprocessing"])
 
     def test_a_data_set_may_be_a_table_only_alone(self):
         # The columns of `units` differ in their units, so that it is a table; together with the others it is not, or they are.
@@ -106,6 +186,16 @@ class Together(CliTest):
             rows = [[r.gammavariate(0.2 + 3 * (j % 3 == i % 3), 1) for j in range(90)] for i in range(n)]
             files.append(self.csv(f"{name}.csv", [[total * v / sum(row) for v in row] for row in rows]))
         self.same_as_alone(files, "3")
+
+    def test_no_transfer_finds_the_number_of_a_run_alone(self):
+        """Also if one data set has a group of its own."""
+        common = centres(1, 3, 20, 1.5)
+        a, b = (sum((blobs(seed + i, n, [c])[0] for i, (c, n) in enumerate(zip(common, sizes))), []) for seed, sizes in ((1, (110, 78, 8)), (9, (120, 80, 0))))
+        files = [self.csv("a.csv", a), self.csv("b.csv", b)]
+        self.same_as_alone(files, "auto")
+        numbers = [t["k"] for t in self.cluster("-k", "auto", *files)["tasks"]]
+        self.assertGreater(*numbers)  # it gets a cluster of its own if data sets learn from each other
+        self.assertNotEqual(numbers, [t["k"] for t in self.cluster("-k", "auto", "--no-transfer", *files)["tasks"]])
 
     def same_levels(self, files, k, *options):
         """With a range of k, every number of clusters has the labels of a run alone with that range."""

@@ -223,6 +223,49 @@ static kdr_status job_alone_levels(kdr_context *ctx)
 	return together(ctx, false, K + 1, NULL);
 }
 
+/* Texts that are read together and alone: compared with runs alone, or with nothing from each other. */
+static kdr_status texts_together(kdr_context *ctx, bool transfer)
+{
+	kdr_data **data = NULL;
+	kdr_options *settings = NULL;
+	kdr_result *result = NULL;
+	int64_t count = 0;
+	kdr_read_options reading;
+	kdr_job_options o;
+	const kdr_task_path paths = { .path = file("u.csv") };
+	kdr_read_options_init(&reading);
+	reading.text_column = "text";
+	reading.task_column = "place";
+	kdr_job_options_init(&o);
+	o.k = 2;
+	kdr_status st = kdr_read_tasks(ctx, &paths, 1, &reading, &data, NULL, &count);
+	if (st == KDR_OK)
+		st = kdr_options_new(ctx, "auto", &settings);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, settings, "seeds", "1");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, settings, "transfer", transfer ? "true" : "false");
+	o.settings = settings;
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data, count, &o, &result);
+	kdr_result_free(result);
+	kdr_options_free(settings);
+	for (int64_t t = 0; t < count; t++)
+		kdr_data_free(data[t]);
+	kdr_free(ctx, data);
+	return st;
+}
+
+static kdr_status job_texts(kdr_context *ctx)
+{
+	return texts_together(ctx, true);
+}
+
+static kdr_status job_texts_alone(kdr_context *ctx)
+{
+	return texts_together(ctx, false);
+}
+
 static kdr_status job_features(kdr_context *ctx)
 {
 	static const char edits[] =
@@ -552,6 +595,8 @@ const oom_scenario oom_jobs[] = {
 	{ "job_carried", job_carried, 11 },
 	{ "job_alone", job_alone, 11 },
 	{ "job_alone_levels", job_alone_levels, 23 },
+	{ "job_texts", job_texts, 23 },
+	{ "job_texts_alone", job_texts_alone, 23 },
 	{ "job_features", job_features, 1 },
 	{ "job_levels", job_levels, 1 },
 	{ "job_levels_shared", job_levels_shared, 1 },

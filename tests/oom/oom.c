@@ -247,6 +247,16 @@ static void write_text(const char *path, const char *text)
 	}
 }
 
+/* Texts of two topics, a small data set and a larger one. */
+static void write_topics(const char *path)
+{
+	char text[60 * 40] = "text,place\n";
+	for (int i = 0; i < 50; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s x%d,%c\n",
+		         i % 2 ? "star moon orbit" : "stock bank price", i % 9, i < 10 ? 'a' : 'b');
+	write_text(path, text);
+}
+
 /* Whether a scenario was asked for; without arguments all are. */
 static bool wanted(const char *name, int argc, char **argv)
 {
@@ -264,6 +274,7 @@ int main(int argc, char **argv)
 	}
 	make_points();
 	write_text(file("t.csv"), "text\nred rose\nblue sky\nrose\n\nsky\n");
+	write_topics(file("u.csv"));
 	write_text(file("t.vec"), "red 1 0\nrose 1 .1\nblue 0 1\nSky .1 1\n");
 	write_text(file("a.csv"), "x,y,z\n1,0,2\n\"3\",4,0\n0,5,6\n");
 	write_text(file("a.labels"), "red\ngreen\nred\n");

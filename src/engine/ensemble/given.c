@@ -113,10 +113,6 @@ static uint64_t hash_of(const kdri_views_task *view)
 	return kdri_mat_hash(&view->rows.view, (uint64_t)(view->cosine + 2 * view->centred + 4 * view->both));
 }
 
-/* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all
- * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference. */
-enum { KDRI_SHARING_ONCE = 500 };
-
 void kdri_given_settle(kdri_given *given, const kdri_views_task *view)
 {
 	const bool again = kdr_mat_rows(&view->rows.view) < KDRI_SHARING_ONCE && given->rows != hash_of(view);
@@ -152,6 +148,7 @@ void kdri_given_free(kdr_context *ctx, kdri_given *given)
 	kdr_result_free(given->result);
 	kdri_ballot_free(ctx, &given->ballot);
 	kdri_verdict_free(ctx, &given->answer);
+	kdri_verdict_free(ctx, &given->own);
 	free_graphs(ctx, &given->view);
 	KDRI_FREE(ctx, given->of, given->label, given->confidence);
 	*given = (kdri_given){ .from = -1 };

@@ -32,9 +32,11 @@ typedef struct kdri_member {
 } kdri_member;
 
 typedef struct kdri_given {
-	kdr_result *result;   /* the run alone: one task; NULL: nothing is given */
-	kdri_ballot ballot;   /* its partitions; empty for tables */
-	kdri_verdict answer;  /* its labels and the agreement of its members */
+	kdr_result *result;  /* the run alone: one task; NULL: nothing is given */
+	kdri_ballot ballot;  /* its partitions; empty for tables */
+	kdri_verdict answer; /* its labels and the agreement of its members */
+	kdri_verdict
+	        own; /* those of a run alone with words of its own, which the result is compared with; labels NULL: `answer` is */
 	kdri_views_task view; /* its graphs, if the task is to be voted on; nothing else of it is set */
 	uint64_t rows;        /* hash of the rows that it used and of how they are compared */
 	bool compared;        /* it is only compared with the answer: members that use one task run again */
@@ -132,6 +134,9 @@ typedef struct kdri_sharing {
 
 /* What is given about a task; NULL: nothing. */
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
+/* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all
+ * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference. */
+enum { KDRI_SHARING_ONCE = 500 };
 /* A number that the run alone has stored about its task; NaN: it has none. */
 double kdri_given_number(const kdri_given *given, const char *name);
 /* The same for a text; NULL: it has none. */

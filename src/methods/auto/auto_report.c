@@ -299,7 +299,10 @@ static kdr_status mean_right(kdr_context *ctx, const kdri_auto *a, int64_t t, co
 /* What the answer is compared with; the answer itself: nothing. */
 static const kdri_verdict *alone_of(const kdri_auto *a, int64_t t)
 {
-	return a->given[t] ? &a->given[t]->answer : a->alone[t].labels ? &a->alone[t] : &a->answers[t];
+	const kdri_given *given = a->given[t];
+	if (given && given->own.labels)
+		return &given->own;
+	return given ? &given->answer : a->alone[t].labels ? &a->alone[t] : &a->answers[t];
 }
 
 static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g)
