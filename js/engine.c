@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "progress.h"
+#include "cli.h"
 
 EM_JS(void, engine_progress,
       (const char *stage, double fraction, double objective, double seconds, double remaining, int at_most), {

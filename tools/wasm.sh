@@ -32,7 +32,7 @@ done
 optimize="-O3 -DNDEBUG -msimd128"
 mkdir -p "$build"
 # shellcheck disable=SC2086 # a command with options
-$compiler -std=gnu17 $optimize -Iinclude -Icli -c js/engine.c -o "$build/engine.o"
+$compiler -std=gnu17 $optimize -Iinclude -Icli -Isrc -c js/engine.c -o "$build/engine.o"
 
 link="-sMODULARIZE=1 -sEXPORT_NAME=createKindred -sENVIRONMENT=web,worker -sINVOKE_RUN=0 -sEXIT_RUNTIME=1 -sFORCE_FILESYSTEM=1"
 link="$link -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sABORTING_MALLOC=0 -sTOTAL_STACK=8MB -sWASM_BIGINT=1"
