@@ -164,21 +164,21 @@ const char *const *cli_choices(const cli_option *option)
 
 /* --- looking options up ------------------------------------------------------------------------ */
 
-static const cli_option *find_in_table(const cli_option *table, const char *name, size_t length)
+const cli_option *cli_option_at(const cli_command *command, int index)
 {
-	for (; table->name; table++)
-		if (strlen(table->name) == length && strncmp(table->name, name, length) == 0)
-			return table;
+	for (const cli_option_group *g = command->groups; g->title; g++)
+		for (const cli_option *o = g->options; o->name; o++)
+			if (index-- == 0)
+				return o;
 	return NULL;
 }
 
 static const cli_option *find_long(const cli_command *command, const char *name, size_t length)
 {
-	for (const cli_option_group *g = command->groups; g->title; g++) {
-		const cli_option *o = find_in_table(g->options, name, length);
-		if (o)
+	const cli_option *o;
+	for (int i = 0; (o = cli_option_at(command, i)); i++)
+		if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
 			return o;
-	}
 	return NULL;
 }
 
@@ -189,154 +189,113 @@ bool cli_has_option(const cli_command *command, const char *name)
 
 static const cli_option *find_letter(const cli_command *command, char letter)
 {
-	for (const cli_option_group *g = command->groups; g->title; g++)
-		for (const cli_option *o = g->options; o->name; o++)
-			if (o->letter == letter)
-				return o;
-	return NULL;
+	const cli_option *o;
+	for (int i = 0; (o = cli_option_at(command, i)) && o->letter != letter;)
+		i++;
+	return o;
 }
 
-static void unknown_option(const cli_command *command, const char *argument)
+static _Noreturn void unknown_option(const cli_command *command, const char *argument)
 {
 	const char *all[128], *nearest[2] = { NULL };
+	const cli_option *o;
 	size_t n = 0;
-	for (const cli_option_group *g = command->groups; g->title; g++)
-		for (const cli_option *o = g->options; o->name && n < 128; o++)
-			all[n++] = o->name;
+	for (; n < 128 && (o = cli_option_at(command, (int)n)); n++)
+		all[n] = o->name;
 	size_t found = strncmp(argument, "--", 2) == 0 ? kdr_suggest(argument + 2, all, n, nearest, 2) : 0;
 	if (found == 0)
-		cli_error("%s has no option '%s'; 'kindred help %s' lists its options", command->name,
-		          argument, command->name);
-	else if (found == 1)
-		cli_error("%s has no option '%s'; did you mean --%s?", command->name, argument, nearest[0]);
-	else
-		cli_error("%s has no option '%s'; did you mean --%s or --%s?", command->name, argument,
-		          nearest[0], nearest[1]);
-}
-
-static bool allowed(const cli_option *option, const char *value)
-{
-	const char *const *choices = cli_choices(option);
-	char list[256] = "";
-	if (!choices || kdri_word_index(choices, value) >= 0)
-		return true;
-	for (int i = 0; choices[i]; i++)
-		kdri_list_add(list, sizeof list, "%s", choices[i]);
-	cli_error("--%s: '%s' is not valid; use one of: %s", option->name, value, list);
-	return false;
+		cli_usage_error("%s has no option '%s'; 'kindred help %s' lists its options", command->name,
+		                argument, command->name);
+	if (found == 1)
+		cli_usage_error("%s has no option '%s'; did you mean --%s?", command->name, argument,
+		                nearest[0]);
+	cli_usage_error("%s has no option '%s'; did you mean --%s or --%s?", command->name, argument,
+	                nearest[0], nearest[1]);
 }
 
 /* --- parsing ----------------------------------------------------------------------------------- */
 
-static bool store(cli_args *args, const cli_option *option, const char *value)
+static void store(cli_args *args, const cli_option *option, const char *value)
 {
-	if (!option->repeats)
-		for (int i = 0; i < args->ngiven; i++)
-			if (args->given[i].option == option) {
-				args->given[i].value = value; /* the last one counts */
-				return true;
-			}
-	args->given[args->ngiven++] = (given){ option, value };
-	return true;
+	const char *const *choices = option->value ? cli_choices(option) : NULL;
+	char list[256] = "";
+	int at = args->ngiven;
+	if (choices && kdri_word_index(choices, value) < 0) {
+		for (int i = 0; choices[i]; i++)
+			kdri_list_add(list, sizeof list, "%s", choices[i]);
+		cli_usage_error("--%s: '%s' is not valid; use one of: %s", option->name, value, list);
+	}
+	for (int i = 0; i < args->ngiven && !option->repeats; i++)
+		at = args->given[i].option == option ? i : at; /* the last one counts */
+	args->given[at] = (given){ option, value };
+	args->ngiven += at == args->ngiven;
 }
 
-static bool parse_long(cli_args *args, int argc, char **argv, int *i)
+static void parse_long(cli_args *args, int argc, char **argv, int *i)
 {
 	const char *name = argv[*i] + 2, *equals = strchr(name, '=');
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
 	const cli_option *option = find_long(args->command, name, length);
 	if (!option && length > 3 && strncmp(name, "no-", 3) == 0) {
 		option = find_long(args->command, name + 3, length - 3);
-		if (option && option->negatable && !equals)
-			return store(args, option, "0");
+		if (option && option->negatable && !equals) {
+			store(args, option, "0");
+			return;
+		}
 		option = NULL;
 	}
-	if (!option) {
+	if (!option)
 		unknown_option(args->command, argv[*i]);
-		return false;
-	}
-	if (!option->value) {
-		if (equals) {
-			cli_error("--%s takes no value", option->name);
-			return false;
-		}
-		return store(args, option, "1");
-	}
-	const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-	if (!value) {
-		cli_error("--%s needs a value: %s", option->name, option->value);
-		return false;
-	}
-	return allowed(option, value) && store(args, option, value);
+	if (!option->value && equals)
+		cli_usage_error("--%s takes no value", option->name);
+	const char *value = !option->value ? "1" : equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+	if (!value)
+		cli_usage_error("--%s needs a value: %s", option->name, option->value);
+	store(args, option, value);
 }
 
-static bool parse_short(cli_args *args, int argc, char **argv, int *i)
+static void parse_short(cli_args *args, int argc, char **argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
 		const cli_option *option = find_letter(args->command, *p);
-		if (!option) {
+		if (!option)
 			unknown_option(args->command, argv[*i]);
-			return false;
-		}
 		if (!option->value) {
 			store(args, option, "1");
 			continue;
 		}
 		const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-		if (!value) {
-			cli_error("-%c needs a value: %s", option->letter, option->value);
-			return false;
-		}
-		return allowed(option, value) && store(args, option, value);
+		if (!value)
+			cli_usage_error("-%c needs a value: %s", option->letter, option->value);
+		store(args, option, value);
+		return;
 	}
-	return true;
 }
 
-cli_args *cli_args_parse(const cli_command *command, int argc, char **argv)
+const cli_args *cli_args_parse(const cli_command *command, int argc, char **argv)
 {
-	cli_args *args = calloc(1, sizeof *args);
+	cli_args *args = cli_new(1, sizeof *args);
 	/* Letters can be bundled, so that one argument may hold several options. */
 	size_t most = 1;
 	for (int i = 0; i < argc; i++)
 		most += strlen(argv[i]) + 1;
-	if (args) {
-		args->command = command;
-		args->words = argv;
-		args->nwords = argc;
-		args->given = calloc(most, sizeof *args->given);
-		args->positional = calloc((size_t)argc + 1, sizeof *args->positional);
-	}
-	if (!args || !args->given || !args->positional) {
-		cli_error("out of memory");
-		cli_args_free(args);
-		return NULL;
-	}
+	*args = (cli_args){ .command = command,
+		            .words = argv,
+		            .nwords = argc,
+		            .given = cli_new(most, sizeof *args->given),
+		            .positional = cli_new((size_t)argc, sizeof *args->positional) };
 	bool only_positional = false;
 	for (int i = 0; i < argc; i++) {
-		bool ok = true;
 		if (only_positional || argv[i][0] != '-' || argv[i][1] == '\0')
 			args->positional[args->npositional++] = argv[i];
 		else if (strcmp(argv[i], "--") == 0)
 			only_positional = true;
 		else if (argv[i][1] == '-')
-			ok = parse_long(args, argc, argv, &i);
+			parse_long(args, argc, argv, &i);
 		else
-			ok = parse_short(args, argc, argv, &i);
-		if (!ok) {
-			cli_args_free(args);
-			return NULL;
-		}
+			parse_short(args, argc, argv, &i);
 	}
 	return args;
-}
-
-void cli_args_free(cli_args *args)
-{
-	if (!args)
-		return;
-	free(args->given);
-	free(args->positional);
-	free(args);
 }
 
 const cli_command *cli_args_command(const cli_args *args)
@@ -367,68 +326,65 @@ const char *cli_get_nth(const cli_args *args, const char *name, int index)
 	return NULL;
 }
 
-bool cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out)
+void cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out)
 {
 	const char *text = cli_get(args, name, NULL);
 	if (!text)
-		return true;
+		return;
 	char *end;
 	errno = 0;
-	long long value = strtoll(text, &end, 10);
-	if (end == text || *end || errno || value < min || value > max) {
-		if (max == INT64_MAX)
-			cli_error("--%s: '%s' is not valid; use a whole number, %lld or larger", name, text,
-			          (long long)min);
-		else
-			cli_error("--%s: '%s' is not valid; use a whole number from %lld to %lld", name, text,
-			          (long long)min, (long long)max);
-		return false;
-	}
-	*out = value;
-	return true;
+	*out = strtoll(text, &end, 10);
+	if (end != text && !*end && !errno && *out >= min && *out <= max)
+		return;
+	if (max == INT64_MAX)
+		cli_usage_error("--%s: '%s' is not valid; use a whole number, %lld or larger", name, text,
+		                (long long)min);
+	cli_usage_error("--%s: '%s' is not valid; use a whole number from %lld to %lld", name, text,
+	                (long long)min, (long long)max);
 }
 
-bool cli_get_real(const cli_args *args, const char *name, double min, double max, double *out)
+int64_t cli_positive(const char *option, const char *item)
+{
+	char *end;
+	errno = 0;
+	const int64_t value = strtoll(item, &end, 10);
+	if (end == item || *end || errno || value < 1)
+		cli_usage_error("%s: '%s' is not valid; use a whole number, 1 or larger", option, item);
+	return value;
+}
+
+void cli_get_real(const cli_args *args, const char *name, double min, double max, double *out)
 {
 	const char *text = cli_get(args, name, NULL);
 	if (!text)
-		return true;
+		return;
 	char *end;
-	double value = strtod(text, &end);
-	if (end == text || *end || !(value >= min && value <= max)) {
-		if (isinf(max))
-			cli_error("--%s: '%s' is not valid; use a number, %g or larger", name, text, min);
-		else
-			cli_error("--%s: '%s' is not valid; use a number from %g to %g", name, text, min,
-			          max);
-		return false;
-	}
-	*out = value;
-	return true;
+	*out = strtod(text, &end);
+	if (end != text && !*end && *out >= min && *out <= max)
+		return;
+	if (isinf(max))
+		cli_usage_error("--%s: '%s' is not valid; use a number, %g or larger", name, text, min);
+	cli_usage_error("--%s: '%s' is not valid; use a number from %g to %g", name, text, min, max);
 }
 
-bool cli_get_size(const cli_args *args, const char *name, double *out)
+void cli_get_size(const cli_args *args, const char *name, double *out)
 {
 	static const char units[] = "KMGT";
 	const char *text = cli_get(args, name, NULL);
 	if (!text)
-		return true;
+		return;
 	char *end;
-	double value = strtod(text, &end);
+	*out = strtod(text, &end);
 	const char *unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
 	if (end != text && unit) {
 		for (const char *u = units; u <= unit; u++)
-			value *= 1000;
+			*out *= 1000;
 		end++;
 	}
-	if (end == text || *end || !(value > 0 && isfinite(value))) {
-		cli_error(
+	if (end == text || *end || !(*out > 0 && isfinite(*out)))
+		cli_usage_error(
 		        "--%s: '%s' is not valid; use a number of bytes above 0, optionally with K, M, G or T, such as 500M",
 		        name, text);
-		return false;
-	}
-	*out = value;
-	return true;
 }
 
 int cli_get_choice(const cli_args *args, const char *name, int otherwise)
@@ -456,36 +412,17 @@ const char *cli_positional(const cli_args *args, int index)
 	return index < args->npositional ? args->positional[index] : NULL;
 }
 
-bool cli_list_split(const char *text, cli_list *out)
+cli_list cli_list_split(const char *text)
 {
-	int count = 1;
+	cli_list out = { .count = 1 };
 	for (const char *p = text; *p; p++)
-		count += *p == ',';
-	char *copy = malloc(strlen(text) + 1);
-	out->items = calloc((size_t)count + 1, sizeof *out->items);
-	if (!copy || !out->items) {
-		free(copy);
-		free(out->items);
-		cli_error("out of memory");
-		return false;
+		out.count += *p == ',';
+	out.items = cli_new((size_t)out.count, sizeof *out.items);
+	char *copy = strcpy(cli_new(strlen(text) + 1, 1), text);
+	for (int i = 0; i < out.count; i++) {
+		out.items[i] = copy;
+		copy += strcspn(copy, ",");
+		*copy++ = '\0';
 	}
-	strcpy(copy, text);
-	out->count = count;
-	for (int i = 0; i < count; i++) {
-		out->items[i] = copy;
-		char *comma = strchr(copy, ',');
-		if (comma) {
-			*comma = '\0';
-			copy = comma + 1;
-		}
-	}
-	return true;
-}
-
-void cli_list_free(cli_list *list)
-{
-	if (list->items)
-		free(list->items[0]);
-	free(list->items);
-	*list = (cli_list){ 0 };
+	return out;
 }

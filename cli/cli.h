@@ -1,7 +1,7 @@
 /* Declarations that all commands use. SPDX-License-Identifier: BSD-3-Clause
  *
- * The program uses the library's public header alone. A command is a table entry: its options, help,
- * manual page and shell completion all come from the same cli_command. */
+ * A command is a table entry: its options, help, manual page and shell completion all come from the same cli_command. What it
+ * does is a plain sequence of steps: where one fails, its error is printed and the program ends there (cli_end). */
 #ifndef KINDRED_CLI_H
 #define KINDRED_CLI_H
 
@@ -67,29 +67,29 @@ typedef struct cli_option_group {
 } cli_option_group;
 
 typedef struct cli_args cli_args;
+typedef struct cli_run cli_run;
 
 typedef struct cli_command {
 	const char *name;
-	const char *usage;        /* what follows the name, such as "[OPTION...] -k K TASK..." */
-	const char *summary;      /* one line */
-	const char *description;  /* paragraphs separated by blank lines */
-	const char *example;      /* command lines with comments */
-	cli_option_group *groups; /* ends with a NULL title */
-	bool completes_files;     /* positional arguments are files */
+	const char *usage;           /* what follows the name, such as "[OPTION...] -k K TASK..." */
+	const char *summary;         /* one line */
+	const char *description;     /* paragraphs separated by blank lines */
+	const char *example;         /* command lines with comments */
+	cli_option_group groups[10]; /* end with a NULL title */
+	bool completes_files;        /* positional arguments are files */
 	const char *(*argument)(
 	        int index); /* or one of these words, for completion: NULL past the last. Or NULL */
-	int (*run)(cli_args *args);
+	void (*run)(cli_run *run);
 } cli_command;
 
 /* The commands, ended by a NULL name: main.c. */
-extern const cli_command *const cli_commands[];
+extern cli_command *const cli_commands[];
 const cli_command *cli_command_find(const char *name);
-/* Puts the library's options in the place of CLI_JOB, in the tables of all commands; false if memory is short. */
-bool cli_options_complete(void);
+/* Puts the library's options in the place of CLI_JOB, in the tables of all commands. */
+void cli_options_complete(void);
 
-/* Parses argv[0..] (after the command's name). Prints the error and returns NULL on misuse. */
-cli_args *cli_args_parse(const cli_command *command, int argc, char **argv);
-void cli_args_free(cli_args *args);
+/* Parses argv[0..] (after the command's name). */
+const cli_args *cli_args_parse(const cli_command *command, int argc, char **argv);
 const cli_command *cli_args_command(const cli_args *args);
 
 /* The last value given to an option, or `otherwise`. For flags: "1", or "0" after --no-NAME. */
@@ -97,11 +97,13 @@ const char *cli_get(const cli_args *args, const char *name, const char *otherwis
 bool cli_flag(const cli_args *args, const char *name);
 /* The value of an option that repeats: the i-th, or NULL past the last. */
 const char *cli_get_nth(const cli_args *args, const char *name, int index);
-/* Numbers with bounds; false after an error was printed. `out` keeps its value if not given. */
-bool cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out);
-bool cli_get_real(const cli_args *args, const char *name, double min, double max, double *out);
+/* Numbers with bounds. `out` keeps its value if not given. */
+void cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out);
+void cli_get_real(const cli_args *args, const char *name, double min, double max, double *out);
 /* Bytes, above 0, such as 500M or 1.5G: K, M, G and T are powers of 1000. */
-bool cli_get_size(const cli_args *args, const char *name, double *out);
+void cli_get_size(const cli_args *args, const char *name, double *out);
+/* The whole number of an item of a list, 1 or larger. */
+int64_t cli_positive(const char *option, const char *item);
 /* The index of the value among the option's choices, or `otherwise` if not given. */
 int cli_get_choice(const cli_args *args, const char *name, int otherwise);
 int cli_positional_count(const cli_args *args);
@@ -119,18 +121,22 @@ typedef struct cli_item {
 	const char *value; /* after '=', or NULL */
 } cli_item;
 bool cli_next_item(const char **list, cli_item *out);
+/* Option number `index` of a command, of all its groups; NULL past the last. */
+const cli_option *cli_option_at(const cli_command *command, int index);
 /* Whether a command has an option. */
 bool cli_has_option(const cli_command *command, const char *name);
-/* effects.c: whether every option that is given has an effect; false after an error was printed. */
-bool cli_check_effects(const cli_args *args);
+/* effects.c: whether a path has one of these endings, or one and ".gz"; the list ends with NULL. */
+bool cli_has_ending(const char *path, const char *const *endings);
+extern const char *const cli_json_endings[];
+/* effects.c: ends the program unless every option that is given has an effect. */
+void cli_check_effects(const cli_args *args);
 
 /* A comma-separated list. */
 typedef struct cli_list {
 	char **items;
 	int count;
 } cli_list;
-bool cli_list_split(const char *text, cli_list *out);
-void cli_list_free(cli_list *list);
+cli_list cli_list_split(const char *text);
 
 /* Options most commands take. */
 extern const cli_option cli_common_options[];  /* --seed --threads -q -v --progress --time-limit */
@@ -145,6 +151,10 @@ extern const cli_option cli_direct_text_options[]; /* --text-column */
 	}
 extern const cli_option cli_output_options[]; /* -o --force --report ... */
 extern const cli_option cli_prep_options[];   /* --weight --norm --scale ... */
+#define CLI_COMMON \
+	{ \
+		"Common", cli_common_options \
+	}
 /* The allowed values of an option; NULL if any text is allowed. */
 const char *const *cli_choices(const cli_option *option);
 
@@ -164,55 +174,45 @@ void cli_completion_fish(FILE *out);
 
 /* One line on standard error, with the program's name before it. */
 KDR_PRINTF(1, 2) void cli_error(const char *format, ...);
-/* The same, with an exit status as value; macros, so that static analysis knows it. */
-#define cli_fail_with(code, ...) (cli_error(__VA_ARGS__), (code))
-#define cli_usage_error(...)     cli_fail_with(EXIT_USAGE, __VA_ARGS__)
-#define cli_no_memory()          cli_fail_with(EXIT_OTHER, "out of memory")
+/* The same, and the program ends with this exit status. */
+KDR_PRINTF(2, 3) _Noreturn void cli_stop(int code, const char *format, ...);
+#define cli_usage_error(...) cli_stop(EXIT_USAGE, __VA_ARGS__)
 /* From now on only the next error is printed: a full disk is full for every file. */
 void cli_errors_once(void);
 /* Prints text with names that come from files and users so that no terminal interprets it: bytes that are not UTF-8 and control
  * characters, but for ends of lines and tabs, appear as \xNN. */
 void cli_print_safely(FILE *out, const char *text, size_t length);
-/* Writes data to standard output: byte for byte, but safely if that is a terminal. */
-void cli_print_data(const char *text, size_t length);
 /* Prints the text of a JSON writer as one line to standard output, and frees it. */
 void cli_print_json(kdri_json *j);
-/* Prints to `out`, safely, what `print` writes about `what`. */
-void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what);
 /* Prints text for users, not data, safely to standard output. */
 KDR_PRINTF(1, 2) void cli_printf(const char *format, ...);
 KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
-/* Prints the error of the context, or the description of the status, and returns the exit status. */
-int cli_fail(const kdr_context *ctx, kdr_status status);
-/* EXIT_DONE if the call succeeded; otherwise the same. */
-int cli_code(const kdr_context *ctx, kdr_status status);
-/* The same for reading: unsupported or too large content of a file is invalid data. */
-int cli_code_reading(const kdr_context *ctx, kdr_status status);
+/* The exit status of a call of the library; prints its error, if it failed. */
+int cli_code(kdr_status status);
+/* Ends the program if the call failed. For reading: unsupported or too large content of a file is invalid data. */
+void cli_check(kdr_status status);
+void cli_check_reading(kdr_status status);
+/* Ends the program, unless the status is EXIT_DONE. */
+void cli_pass(int code);
+/* Ends the program: frees what the command has, ends together with the other ranks, and flushes standard output, as a full disk or a
+ * closed pipe there is an error like any other. */
+_Noreturn void cli_end(int code);
+/* Memory of zeros that lasts as long as the program. */
+void *cli_new(size_t count, size_t size);
+/* "1 sample" or "12 samples"; the text lasts for a few calls. */
+const char *cli_count(int64_t n, const char *noun);
 
-/* Returns the exit status of a call, unless it is EXIT_DONE. For functions that have nothing to free. */
-#define CLI_DO(call) \
-	do { \
-		const int code_of_call = (call); \
-		if (code_of_call != EXIT_DONE) \
-			return code_of_call; \
-	} while (0)
-
-/* A context set up from the common options, with progress on a terminal and Ctrl-C turned into cancellation. Exit status. */
-int cli_session_open(const cli_args *args, kdr_context **out);
+/* Runs a command. Afterwards it has nothing left. */
+void cli_command_run(const cli_args *args);
+/* Sets up run->ctx from the common options, with progress on a terminal and Ctrl-C turned into cancellation. */
+void cli_session_open(cli_run *run);
 /* progress.c: one line, such as "snmf  [######......] 52 %  3.1 s  about 40 s left", `elapsed` seconds after the start. `limit`:
  * seconds that the job may take; 0 if there is no limit. */
 void cli_progress_text(const kdr_event *event, double elapsed, double limit, char *text, size_t room);
 /* Applies --time-limit, minus the time that has passed. Reading is never cut short, because half of the data is useless. */
 void cli_session_limit(kdr_context *ctx);
-/* From now on a warning of the library is an error: the job stops, and cli_session_refused returns true. */
-void cli_session_strict(void);
-bool cli_session_refused(void);
-/* Ends with cli_finish. */
-int cli_session_close(kdr_context *ctx, int exit_code);
 bool cli_interrupted(void);
 bool cli_quiet(const cli_args *args);
-/* Flushes standard output; a full disk or closed pipe there is an error like any other. */
-int cli_finish(int exit_code);
 
 /* --- tasks.c: data sets named on the command line ---------------------------------------------- */
 
@@ -222,18 +222,32 @@ typedef struct cli_tasks {
 	kdr_labels **init;     /* initial labels, or NULL entries */
 	const int64_t **start; /* the same as numbers; NULL without --init */
 	const char **known;    /* files of --known, one per task; NULL without it */
-	cli_list known_files;  /* the files as they were given */
 	bool scored;           /* the known classes of the data are used for scoring */
 	int64_t *from;         /* which of the files read each task came from */
 	int64_t files;
 	kdr_model *model; /* --into: data sets are read as those of this model; NULL: there is none */
 } cli_tasks;
 
+/* What a command works with. */
+struct cli_run {
+	const cli_args *args;
+	kdr_context *ctx;
+	kdr_job *job;
+	cli_tasks tasks;
+	int64_t first; /* tasks from this one on get labels */
+	kdr_result *result;
+	double start; /* of the command, in seconds */
+	bool strict;  /* a warning of the library is an error: the job stops */
+	bool refused; /* one has been */
+	const kdri_json_value
+	        *about; /* result.json without its lists of samples, for the summary; else NULL */
+};
+
 /* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */
 void cli_task_split(const char *argument, char *name, size_t room, const char **path);
 void cli_reading(const cli_args *args, kdr_read_options *out);
-/* The options of texts that are given, as in kdr_read_options.texts; to be freed. NULL: an error was reported. */
-char *cli_text_settings(const cli_args *args);
+/* The options of texts that are given, as in kdr_read_options.texts. */
+const char *cli_text_settings(const cli_args *args);
 /* A data set to read: its path, and its name ("" for the file's stem). */
 typedef struct cli_task_arg {
 	char name[256];
@@ -241,26 +255,23 @@ typedef struct cli_task_arg {
 	bool may_lack_labels; /* --label-column need not be in it */
 } cli_task_arg;
 
-/* Reads data sets. Exit status. */
-int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out);
+/* Reads the data sets of the run. */
+void cli_tasks_read(cli_run *run, cli_task_arg *list, int count);
 /* The same for the tasks given as positional arguments. */
-int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
-/* Whether the names of data sets can be names of files, and differ: exit status. */
-int cli_names_check(kdr_data *const *data, int64_t count);
-/* Reads classes from a file, which replace those of the data. Exit status. */
-int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data);
-/* Reads the known classes (--truth, --score, or a column of classes) of the data sets from `first` on. Exit status. */
-int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
-/* Initial labels (--init). Exit status. */
-/* --explain: reads the second views of the data sets from `first` on. Exit status. */
-int cli_tasks_explain(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
-int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
-/* Splits --known: the library reads the files. Exit status. */
-int cli_tasks_known(const cli_args *args, cli_tasks *tasks);
+void cli_tasks_read_positional(cli_run *run);
+/* Whether the names of data sets can be names of files, and differ. */
+void cli_names_check(kdr_data *const *data, int64_t count);
+/* Reads the known classes (--truth, --score, or a column of classes) of the data sets from run->first on. */
+void cli_tasks_truth(cli_run *run);
+/* --explain: reads the second views of these data sets. */
+void cli_tasks_explain(cli_run *run);
+/* Initial labels (--init). */
+void cli_tasks_init(cli_run *run);
+/* Splits --known: the library reads the files. */
+void cli_tasks_known(cli_run *run);
 void cli_tasks_free(cli_tasks *tasks);
-
-/* Reads the model of --into, if it is given, before any data set. Exit status. */
-int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
+/* Reads the model of --into, if it is given, before any data set. */
+void cli_tasks_into(cli_run *run);
 
 /* --- job.c: options of the library ------------------------------------------------------------------ */
 
@@ -277,24 +288,17 @@ int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 	CLI_VALUE("into", "MODEL", \
 	          "add the data sets to this model, saved with --save-model: they get its " \
 	          "preprocessing, and its clusters or classes keep their numbers and names")
-/* Reads the options of the library's table, before any file is read. Exit status; call kdr_job_free in any case. */
-int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_job **job);
+/* Reads the options of the library's table into run->job, before any file is read, and returns them. */
+kdr_job_options *cli_job_read(cli_run *run);
 /* The method of a job. */
 const kdr_algo *cli_job_algo(kdr_job *job);
-/* What the fit means for the exit status: interruption, and --strict. */
-int cli_job_exit(const cli_args *args, const kdr_result *result);
+/* Before the job: checks that its outputs can be written, and applies --time-limit. */
+void cli_job_ready(const cli_run *run);
+/* After the job: writes everything, and prints the summary. Ends the program if the job was interrupted or, with --strict, did not
+ * converge. */
+void cli_job_finish(cli_run *run);
 
 /* --- output.c: writing results and the summary ---------------------------------------------------- */
-
-typedef struct cli_run {
-	const cli_args *args;
-	kdr_result *result;
-	const cli_tasks *tasks; /* those from `first` on get labels */
-	int64_t first;
-	double start; /* of the command, in seconds */
-	const kdri_json_value
-	        *about; /* result.json without its lists of samples, for the summary; else NULL */
-} cli_run;
 
 /* A path made without memory that a rank could lack: it would miss what the others write together. What is cut off is longer
  * than any system allows, and refused by it. */
@@ -302,18 +306,19 @@ typedef struct cli_path {
 	char path[8192];
 } cli_path;
 cli_path cli_join(const char *folder, const char *name, const char *ending);
-/* Creates a folder unless it exists. Exit status. */
-int cli_make_folder(const char *folder);
+/* Creates a folder unless it exists. */
+void cli_make_folder(const char *folder);
 /* After a failure: removes the folders that cli_make_folder created last, unless something is in them. */
 void cli_remove_empty_folder(void);
 /* Fails early, before any work, if an output exists and --force was not given. */
-int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels);
-/* The labels of a data set, one line per sample; to be freed. NULL: out of memory, or no labels. */
-char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length);
-/* Writes labels, arrays, model, result.json and report; or result.json to standard output. All ranks call it. */
-int cli_outputs_write(kdr_context *ctx, const cli_run *run);
-/* Writes everything, then prints the summary. */
-int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
+void cli_outputs_check(const cli_run *run, bool labels);
+/* Writes strings to a file, one a line: all in order or, with `index`, those it points to, "?" for -1; `blank` instead of empty ones.
+ * Returns false if the file has just these lines already: data sets that are converted one by one share their features.txt. */
+bool cli_write_lines(const cli_run *run, const char *path, const char *const *strings, const int64_t *index,
+                     int64_t count, const char *blank);
+/* Writes labels, arrays, model, result.json and report, or result.json to standard output; then prints the summary. All ranks call
+ * it. */
+void cli_outputs_finish(cli_run *run);
 
 /* start.c: whether a limit on address space (ulimit -v) leaves that many bytes. */
 bool cli_room(size_t bytes);
@@ -333,8 +338,8 @@ int cli_launched_ranks(void);
 /* This process and how many there are: 0 of 1 without mpirun. */
 int cli_rank(void);
 int cli_ranks(void);
-/* Under mpirun the context works with those of the other ranks from here on. Exit status. */
-int cli_ranks_join(kdr_context *ctx, const cli_args *args);
+/* Under mpirun the context works with those of the other ranks from here on. */
+void cli_ranks_join(const cli_run *run);
 /* Keeps an error to be agreed on; false: it may be printed. */
 bool cli_ranks_hold(const char *format, va_list args);
 /* All ranks: the exit status of all of them; rank 0 prints the line of the first that failed. After that it is the status
@@ -342,29 +347,25 @@ bool cli_ranks_hold(const char *format, va_list args);
 int cli_ranks_agree(int code);
 /* All ranks: whether it is true on any of them. */
 bool cli_ranks_any(bool here);
-/* Finds the files of this rank, or its part of the rows of common files. Exit status. */
-int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
-/* All ranks: gives data that each rank has read from its own file their place among the rows of all ranks. Exit status. */
-int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count);
+/* Finds the files of this rank, or its part of the rows of common files. */
+void cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
+/* All ranks: gives data that each rank has read from its own file their place among the rows of all ranks. */
+void cli_ranks_place(const cli_run *run);
 void cli_ranks_leave(void);
 /* At the end: prints the error of a rank that failed before the ranks were connected. */
 void cli_ranks_early(int code);
 #else
 #define cli_rank()                            0
 #define cli_ranks()                           1
-#define cli_ranks_join(ctx, args)             EXIT_DONE
+#define cli_ranks_join(run)                   ((void)0)
 #define cli_ranks_hold(format, args)          false
 #define cli_ranks_agree(code)                 (code)
 #define cli_ranks_any(here)                   (here)
-#define cli_ranks_paths(list, count, reading) EXIT_DONE
-#define cli_ranks_place(ctx, data, count)     EXIT_DONE
+#define cli_ranks_paths(list, count, reading) ((void)0)
+#define cli_ranks_place(run)                  ((void)0)
 #define cli_ranks_leave()                     ((void)0)
 #define cli_ranks_early(code)                 ((void)(code))
 #endif
-
-/* Of a count in a sentence: the "s" of the plural, or "es". */
-#define CLI_S(count)  ((count) == 1 ? "" : "s")
-#define CLI_ES(count) ((count) == 1 ? "" : "es")
 
 /* --- write_back.c ------------------------------------------------------------------------------------------ */
 
@@ -393,18 +394,18 @@ void cli_ranks_early(int code);
 	        CLI_VALUE("write-columns", "LIST", \
 	                  "with --write-table: which columns to add: label, name, confidence, second, " \
 	                  "may_be_new (default: all that the result has)")
-/* --names: gives the clusters of a result their names; without a result, checks the file. */
-int cli_names_read(kdr_context *ctx, const cli_args *args, kdr_result *result);
-/* --write-h5ad and --write-table: writes the files of the data sets from `first` on, with their results; before the job,
- * when both are NULL, checks whether they can be written. Exit status. */
-int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
-                   const kdr_result *result, const double *const *xy);
+/* --names: gives the clusters of the result their names; before there is a result, checks the file. */
+void cli_names_read(const cli_run *run);
+/* --write-h5ad and --write-table: writes the files of the data sets from run->first on, with their results or coordinates `xy`; while
+ * there are neither, checks whether they can be written. Exit status. */
+int cli_write_back(const cli_run *run, const double *const *xy);
 /* Prints the names of these files, once they are in place. */
-void cli_write_back_print(const cli_args *args, const cli_tasks *tasks, int64_t first);
+void cli_write_back_print(const cli_run *run);
 
 /* --- the summary: summary.c and clusters.c ---------------------------------------------------------- */
 
-void cli_summary(FILE *out, const cli_run *run);
+/* Prints it safely. */
+void cli_summary(FILE *to, const cli_run *run);
 /* The number of characters of a text. */
 int cli_width(const char *text);
 /* Prints at most `most` characters of a text, padded to `width` of them (negative: on the left). Returns how many were printed. */
@@ -431,9 +432,7 @@ void cli_quality_lines(FILE *out, const kdr_quality *quality);
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
-/* cmd_methods.c: the id of method number `index`, NULL past the end; for completions. */
-const char *cli_method_id(int index);
-extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
+extern cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
         cli_generate, cli_methods, cli_cite, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize,
         cli_cut, cli_relabel, cli_version, cli_help;
 

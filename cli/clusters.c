@@ -123,8 +123,7 @@ void cli_profiles(FILE *out, const cli_run *run)
 		shown++;
 	}
 	if (left)
-		fprintf(out, "\n... and %lld more data set%s, see features.csv\n", (long long)left,
-		        CLI_S(left));
+		fprintf(out, "\n... and %s, see features.csv\n", cli_count(left, "more data set"));
 }
 
 /* --- the summary's table ------------------------------------------------------------------------------ */
@@ -467,7 +466,7 @@ void cli_matches(FILE *out, const cli_run *run)
 	}
 	if (left)
 		fprintf(out, "\n... and %lld more pair%s of data sets, see correspondence in result.json\n",
-		        (long long)left, CLI_S(left));
+		        (long long)left, left == 1 ? "" : "s");
 }
 
 /* --- numbers of clusters -------------------------------------------------------------------------- */

@@ -31,97 +31,57 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static cli_option_group groups[] = {
-	{ "Main options", own_options },
-	{ "Output", cli_output_options },
-	{ "Preprocessing, in this order", cli_prep_options },
-	{ "Input files", cli_reading_options },
-	CLI_TEXT_GROUPS,
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
-
 /* Reads the command line, before any file is read. */
-static int cluster_parse(kdr_context *ctx, const cli_args *args, kdr_job **job)
+static kdr_job_options *cluster_parse(cli_run *run)
 {
+	const cli_args *args = run->args;
 	const char *k = cli_get(args, "clusters", NULL);
 	const bool into = cli_get(args, "into", NULL) != NULL;
 	const int count = cli_positional_count(args);
-	CLI_DO(cli_job_read(ctx, args, job));
-	if (into && !(cli_job_algo(*job)->flags & KDR_ALGO_AUTO_K))
-		return cli_usage_error("--into adds data sets with method auto; remove -m %s",
-		                       cli_job_algo(*job)->id);
+	kdr_job_options *o = cli_job_read(run);
+	if (into && !(cli_job_algo(run->job)->flags & KDR_ALGO_AUTO_K))
+		cli_usage_error("--into adds data sets with method auto; remove -m %s",
+		                cli_job_algo(run->job)->id);
 	if (into && k && strcmp(k, "auto") == 0)
-		return cli_usage_error(
+		cli_usage_error(
 		        "-k auto cannot be combined with --into; omit -k to use the number of clusters of the model, or give a number");
 	if (!into && !k)
-		return cli_usage_error(
+		cli_usage_error(
 		        "cluster needs -k: the number of clusters, or auto to let kindred suggest it");
 	/* How many tasks a column of them gives is known when it is read. */
-	const int64_t given = kdr_job_options_of(*job)->neach_k;
-	if (given && count > 0 && given != count && !cli_get(args, "task-column", NULL) &&
+	if (o->neach_k && count > 0 && o->neach_k != count && !cli_get(args, "task-column", NULL) &&
 	    !cli_get(args, "batch-key", NULL))
-		return cli_usage_error(
-		        "-k has %lld values for %d data set%s; give one value for all, or one for each",
-		        (long long)given, count, CLI_S(count));
-	return EXIT_DONE;
+		cli_usage_error("-k has %lld values for %s; give one value for all, or one for each",
+		                (long long)o->neach_k, cli_count(count, "data set"));
+	return o;
 }
 
-/* Reads the data sets and checks the outputs. */
-static int cluster_read(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
+static void cluster_run(cli_run *run)
 {
-	CLI_DO(cli_names_read(ctx, args, NULL));
-	CLI_DO(cli_tasks_read_positional(ctx, args, tasks));
-	CLI_DO(cli_tasks_explain(ctx, args, 0, tasks));
-	CLI_DO(cli_tasks_truth(ctx, args, 0, tasks));
-	CLI_DO(cli_tasks_init(ctx, args, tasks));
-	CLI_DO(cli_tasks_known(args, tasks));
-	if (cli_rank() > 0) /* only the first rank writes */
-		return EXIT_DONE;
-	CLI_DO(cli_outputs_check(ctx, args, tasks, true));
-	return cli_write_back(ctx, args, tasks, 0, NULL, NULL);
+	const cli_tasks *tasks = &run->tasks;
+	cli_session_open(run);
+	cli_ranks_join(run);
+	kdr_job_options *o = cluster_parse(run);
+	cli_tasks_into(run);
+	cli_names_read(run);
+	cli_tasks_read_positional(run);
+	cli_tasks_explain(run);
+	cli_tasks_truth(run);
+	cli_tasks_init(run);
+	cli_tasks_known(run);
+	cli_job_ready(run);
+	o->score = tasks->scored;
+	o->init = tasks->start;
+	o->known_files = tasks->known;
+	o->known_in_data = cli_get(run->args, "known-column", NULL) != NULL;
+	o->nknown_files = tasks->known ? tasks->count : 0;
+	o->into = tasks->model;
+	cli_check(kdr_cluster(run->ctx, tasks->data, tasks->count, o, &run->result));
+	cli_names_read(run);
+	cli_job_finish(run);
 }
 
-static int cluster_run(cli_args *args)
-{
-	cli_tasks tasks = { 0 };
-	kdr_job *job = NULL;
-	cli_run done = { .args = args, .tasks = &tasks, .start = cli_now() };
-	kdr_context *ctx;
-	CLI_DO(cli_session_open(args, &ctx));
-	int code = cli_ranks_join(ctx, args);
-	if (code == EXIT_DONE)
-		code = cluster_parse(ctx, args, &job);
-	if (code == EXIT_DONE)
-		code = cli_tasks_into(ctx, args, &tasks);
-	if (code == EXIT_DONE)
-		code = cluster_read(ctx, args, &tasks);
-	code = cli_ranks_agree(code);
-	if (code != EXIT_DONE)
-		goto done;
-	kdr_job_options *o = kdr_job_options_of(job);
-	o->score = tasks.scored;
-	o->init = tasks.start;
-	o->known_files = tasks.known;
-	o->known_in_data = cli_get(args, "known-column", NULL) != NULL;
-	o->nknown_files = tasks.known ? tasks.count : 0;
-	o->into = tasks.model;
-	cli_session_limit(ctx);
-	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, o, &done.result);
-	code = st == KDR_OK ? cli_names_read(ctx, args, done.result) : cli_fail(ctx, st);
-	if (code == EXIT_DONE)
-		code = cli_outputs_finish(ctx, &done);
-	if (code == EXIT_DONE)
-		code = cli_job_exit(args, done.result);
-done:
-	code = cli_ranks_agree(code);
-	kdr_result_free(done.result);
-	kdr_job_free(job);
-	cli_tasks_free(&tasks);
-	return cli_session_close(ctx, code);
-}
-
-const cli_command cli_cluster = {
+cli_command cli_cluster = {
 	.name = "cluster",
 	.usage = "[-m METHOD] (-k K[,K2,...] | --into MODEL) [OPTION...] TASK...",
 	.summary = "cluster one or more related data sets",
@@ -145,7 +105,12 @@ const cli_command cli_cluster = {
 	           "kindred cut -k 5 -o five out/result.json\n"
 	           "# a further data set, in the clusters of a saved model\n"
 	           "kindred cluster --into model.h5 --save-model model2.h5 -o out2 washington.mtx",
-	.groups = groups,
+	.groups = { { "Main options", own_options },
+	            { "Output", cli_output_options },
+	            { "Preprocessing, in this order", cli_prep_options },
+	            { "Input files", cli_reading_options },
+	            CLI_TEXT_GROUPS,
+	            CLI_COMMON },
 	.completes_files = true,
 	.run = cluster_run,
 };

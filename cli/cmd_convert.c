@@ -2,7 +2,6 @@
 #include "cli.h"
 #include "core/system.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const cli_option own_options[] = {
@@ -13,20 +12,10 @@ static const cli_option own_options[] = {
 };
 
 /* --from is this command's own name for --format. */
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Input files", cli_reading_options },
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
-
 /* "dir/a.mtx.gz" with ".labels" -> "dir/a.labels"; with "features.txt" -> "dir/features.txt". */
-static char *convert_beside(const char *path, const char *name)
+static const char *convert_beside(const char *path, const char *name)
 {
-	char *out = malloc(strlen(path) + strlen(name) + 2);
-	if (!out)
-		return NULL;
-	strcpy(out, path);
+	char *out = strcpy(cli_new(strlen(path) + strlen(name) + 2, 1), path);
 	char *base = out + kdri_folder_length(out);
 	if (name[0] != '.') {
 		strcpy(base, name);
@@ -42,118 +31,67 @@ static char *convert_beside(const char *path, const char *name)
 	return out;
 }
 
-/* Whether the file holds just this text. */
-static bool holds_already(const char *path, const char *text, size_t size)
-{
-	FILE *f = kdri_fopen(path);
-	char *found = f ? malloc(size + 1) : NULL;
-	bool same = found && fread(found, 1, size + 1, f) == size && memcmp(found, text, size) == 0;
-	free(found);
-	if (f)
-		fclose(f);
-	return same;
-}
-
-/* Writes one text per line to a file next to OUT, unless that file has them already: data sets converted one after another into
- * one folder share their features.txt. */
-static int write_lines(kdr_context *ctx, const char *path, const char *const *texts, const int64_t *index,
-                       int64_t count, bool force, bool *written)
-{
-	kdr_status st = KDR_OK;
-	size_t room = 1, used = 0;
-	for (int64_t i = 0; i < count; i++)
-		room += (index && index[i] < 0 ? 1 : strlen(texts[index ? index[i] : i])) + 1;
-	char *text = path ? malloc(room) : NULL;
-	if (!text)
-		return cli_no_memory();
-	for (int64_t i = 0; i < count; i++)
-		used += (size_t)sprintf(text + used, "%s\n",
-		                        index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
-	*written = !holds_already(path, text, used);
-	if (*written && (st = kdr_write_check(ctx, path, force)) == KDR_OK)
-		st = kdr_write_file(ctx, path, text, used, force);
-	free(text);
-	return cli_code(ctx, st);
-}
-
 /* What the format of OUT cannot store is written to files next to it, which are found again when OUT is read. */
-enum { FEATURES, LABELS, BESIDE };
+enum { BESIDE = 2 };
 static const char *const beside[BESIDE] = { "features.txt", ".labels" };
 
-static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *data, const char *out,
-                       bool *written)
+static void write_names(const cli_run *run, const kdr_data *data, const char *out, const char **written)
 {
-	const bool force = cli_flag(args, "force");
-	unsigned holds = kdr_format_holds(cli_get(args, "to", NULL), out);
-	kdr_mat x = kdr_data_mat(data);
+	const unsigned holds = kdr_format_holds(cli_get(run->args, "to", NULL), out);
+	const kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
-	const char *const *classes = kdr_data_classes(data, &nclasses), *const *features =
-	                                                                        kdr_data_features(data);
-	int code = EXIT_DONE;
-	if (features && !(holds & KDR_HOLDS_FEATURES)) {
-		char *path = convert_beside(out, beside[FEATURES]);
-		code = write_lines(ctx, path, features, NULL, kdr_mat_cols(&x), force, &written[FEATURES]);
-		free(path);
-	}
-	if (code == EXIT_DONE && kdr_data_labels(data) && !(holds & KDR_HOLDS_LABELS)) {
-		char *path = convert_beside(out, beside[LABELS]);
-		code = write_lines(ctx, path, classes, kdr_data_labels(data), kdr_mat_rows(&x), force,
-		                   &written[LABELS]);
-		free(path);
-	}
-	return code;
-}
-
-static void convert_print(const kdr_data *data, const char *out, const bool *written)
-{
-	kdr_mat x = kdr_data_mat(data);
-	cli_printf("written: %s (%lld sample%s x %lld feature%s, %lld %svalue%s)\n", out,
-	           (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), (long long)kdr_mat_cols(&x),
-	           CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x),
-	           x.kind == KDR_MAT_CSR ? "non-zero " : "", CLI_S(kdr_mat_nnz(&x)));
+	const struct {
+		const char *const *texts;
+		const int64_t *index;
+		int64_t count;
+	} lines[BESIDE] = {
+		{ holds & KDR_HOLDS_FEATURES ? NULL : kdr_data_features(data), NULL, kdr_mat_cols(&x) },
+		{ holds & KDR_HOLDS_LABELS || !kdr_data_labels(data) ? NULL
+		                                                     : kdr_data_classes(data, &nclasses),
+		  kdr_data_labels(data), kdr_mat_rows(&x) },
+	};
 	for (int b = 0; b < BESIDE; b++) {
-		char *path = written[b] ? convert_beside(out, beside[b]) : NULL;
-		if (path)
-			cli_printf("written: %s\n", path);
-		free(path);
+		const char *path = convert_beside(out, beside[b]);
+		if (lines[b].texts &&
+		    cli_write_lines(run, path, lines[b].texts, lines[b].index, lines[b].count, ""))
+			written[b] = path;
 	}
 }
 
-/* All files appear together: a matrix never lies next to the names of another. */
-static int convert_write(kdr_context *ctx, const cli_args *args, const kdr_data *data, const char *out,
-                         bool *written)
+static void convert_run(cli_run *run)
 {
-	const bool force = cli_flag(args, "force");
-	CLI_DO(cli_code(ctx, kdr_write_check(ctx, out, force)));
-	CLI_DO(cli_code(ctx, kdr_outputs_begin(ctx, NULL)));
-	CLI_DO(cli_code(ctx, kdr_write(ctx, out, cli_get(args, "to", NULL), data, force)));
-	CLI_DO(write_names(ctx, args, data, out, written));
-	return cli_code(ctx, kdr_outputs_end(ctx, KDR_OK));
-}
-
-static int convert_run(cli_args *args)
-{
-	kdr_data *data = NULL;
 	kdr_read_options reading;
-	bool written[BESIDE] = { false };
-	const char *in = cli_positional(args, 0), *out = cli_positional(args, 1);
-	if (cli_positional_count(args) != 2)
-		return cli_usage_error("convert needs two files, IN and OUT (got %d)",
-		                       cli_positional_count(args));
-	kdr_context *ctx;
-	CLI_DO(cli_session_open(args, &ctx));
-	cli_reading(args, &reading);
-	reading.format = cli_get(args, "from", reading.format);
-	int code = cli_code_reading(ctx, kdr_read(ctx, in, &reading, &data));
-	if (code == EXIT_DONE)
-		code = convert_write(ctx, args, data, out, written);
-	if (code == EXIT_DONE && !cli_quiet(args))
-		convert_print(data, out, written);
-	kdr_data_free(data);
-	return cli_session_close(ctx, code);
+	const char *in = cli_positional(run->args, 0), *out = cli_positional(run->args, 1);
+	const char *written[BESIDE] = { NULL };
+	const bool force = cli_flag(run->args, "force");
+	if (cli_positional_count(run->args) != 2)
+		cli_usage_error("convert needs two files, IN and OUT (got %d)",
+		                cli_positional_count(run->args));
+	cli_session_open(run);
+	cli_reading(run->args, &reading);
+	reading.format = cli_get(run->args, "from", reading.format);
+	run->tasks.data = cli_new(1, sizeof(kdr_data *));
+	run->tasks.count = 1;
+	cli_check_reading(kdr_read(run->ctx, in, &reading, run->tasks.data));
+	const kdr_data *data = run->tasks.data[0];
+	/* All files appear together: a matrix never lies next to the names of another. */
+	cli_check(kdr_write_check(run->ctx, out, force));
+	cli_check(kdr_outputs_begin(run->ctx, NULL));
+	cli_check(kdr_write(run->ctx, out, cli_get(run->args, "to", NULL), data, force));
+	write_names(run, data, out, written);
+	cli_check(kdr_outputs_end(run->ctx, KDR_OK));
+	if (cli_quiet(run->args))
+		return;
+	const kdr_mat x = kdr_data_mat(data);
+	cli_printf("written: %s (%s x %s, %s)\n", out, cli_count(kdr_mat_rows(&x), "sample"),
+	           cli_count(kdr_mat_cols(&x), "feature"),
+	           cli_count(kdr_mat_nnz(&x), x.kind == KDR_MAT_CSR ? "non-zero value" : "value"));
+	for (int b = 0; b < BESIDE; b++)
+		if (written[b])
+			cli_printf("written: %s\n", written[b]);
 }
 
-const cli_command cli_convert = {
+cli_command cli_convert = {
 	.name = "convert",
 	.usage = "[OPTION...] IN OUT",
 	.summary = "convert a data file to another format",
@@ -165,7 +103,7 @@ const cli_command cli_convert = {
 	        "<stem>.labels.",
 	.example = "kindred convert measurements.csv measurements.npz\n"
 	           "kindred convert --label-column species iris.csv iris.mtx",
-	.groups = groups,
+	.groups = { { "Options", own_options }, { "Input files", cli_reading_options }, CLI_COMMON },
 	.completes_files = true,
 	.run = convert_run,
 };

@@ -3,7 +3,6 @@
  * Runs the very commands a user would type, so that the demo cannot drift from the program. */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const cli_option own_options[] = {
@@ -11,68 +10,50 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
-
 enum { MOST_WORDS = 24 };
 
 /* Shows and runs one command line; "@" at the start of a word is replaced by the folder. */
-static int demo_step(const char *folder, const char *line)
+static void demo_step(const char *folder, const char *line)
 {
-	char words[MOST_WORDS][512], *argv[MOST_WORDS];
+	char *argv[MOST_WORDS];
 	int argc = 0;
 	cli_printf("$ kindred");
 	while (*line && argc < MOST_WORDS) {
-		size_t n = strcspn(line, " ");
-		const char *prefix = line[0] == '@' ? folder : "";
-		size_t skip = line[0] == '@';
-		snprintf(words[argc], sizeof words[argc], "%s%.*s", prefix, (int)(n - skip), line + skip);
-		argv[argc] = words[argc];
+		const size_t n = strcspn(line, " "), skip = line[0] == '@', room = strlen(folder) + n + 1;
+		argv[argc] = cli_new(room, 1); /* the program may go on using it */
+		snprintf(argv[argc], room, "%s%.*s", skip ? folder : "", (int)(n - skip), line + skip);
 		cli_printf(" %s", argv[argc++]);
 		line += n;
 		line += strspn(line, " ");
 	}
 	cli_printf("\n");
 	fflush(stdout);
-	const cli_command *command = cli_command_find(argv[0]);
-	cli_args *args = cli_args_parse(command, argc - 1, argv + 1);
-	if (!args)
-		return EXIT_USAGE;
-	int code = command->run(args);
-	cli_args_free(args);
+	cli_command_run(cli_args_parse(cli_command_find(argv[0]), argc - 1, argv + 1));
 	cli_printf("\n");
-	return code;
 }
 
-static int demo_run(cli_args *args)
+static void demo_run(cli_run *run)
 {
-	const char *folder = cli_get(args, "output", "kindred-demo");
+	const char *folder = cli_get(run->args, "output", "kindred-demo");
 	static const char *const steps[] = {
 		"generate --design topics --tasks 3 -k 4 -n 200,60,40 --words 1500 --length 35 --seed 7 -q --force -o @/data",
 		"cluster -k 4 --score --force --report -o @/result @/data/task1.mtx @/data/task2.mtx @/data/task3.mtx",
 		"evaluate @/result/task1.labels @/data/task1.labels",
 	};
-	if (cli_positional_count(args) > 0)
-		return cli_usage_error("unexpected argument '%s'; demo takes only options, such as -o DIR",
-		                       cli_positional(args, 0));
-	if (strlen(folder) > 400)
-		return cli_usage_error("-o: the folder name is too long; use a shorter one");
+	if (cli_positional_count(run->args) > 0)
+		cli_usage_error("unexpected argument '%s'; demo takes only options, such as -o DIR",
+		                cli_positional(run->args, 0));
 	cli_printf(
 	        "Three related sets of synthetic documents share four topics. Each set also has words of its own.\n\n");
-	int code = cli_make_folder(folder);
-	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_DONE; i++)
-		code = demo_step(folder, steps[i]);
-	if (code == EXIT_DONE)
-		cli_printf(
-		        "The result is in %s/result. To explore it, open this page in a browser:\n%s/result/report.html\n",
-		        folder, folder);
-	return cli_finish(code);
+	cli_make_folder(folder);
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		demo_step(folder, steps[i]);
+	cli_printf(
+	        "The result is in %s/result. To explore it, open this page in a browser:\n%s/result/report.html\n",
+	        folder, folder);
 }
 
-const cli_command cli_demo = {
+cli_command cli_demo = {
 	.name = "demo",
 	.usage = "[-o DIR]",
 	.summary = "cluster built-in example data and write a report",
@@ -81,6 +62,6 @@ const cli_command cli_demo = {
 	        "that you can open in a browser. Prints each command that it runs. Existing files in the folder are "
 	        "replaced.",
 	.example = "kindred demo -o demo",
-	.groups = groups,
+	.groups = { { "Options", own_options }, CLI_COMMON },
 	.run = demo_run,
 };

@@ -1,7 +1,6 @@
 /* kindred embed. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const formats[] = { "csv", "npy", NULL };
@@ -29,15 +28,6 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Preprocessing, in this order", cli_prep_options },
-	{ "Input files", cli_reading_options },
-	CLI_TEXT_GROUPS,
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
-
 static cli_path path_of(const cli_args *args, const kdr_data *task)
 {
 	const bool npy = strcmp(cli_get(args, "to", "csv"), "npy") == 0;
@@ -46,29 +36,25 @@ static cli_path path_of(const cli_args *args, const kdr_data *task)
 }
 
 /* What cannot be written is better known before the work. */
-static int embed_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks)
+static void embed_check(const cli_run *run)
 {
-	CLI_DO(cli_make_folder(cli_get(args, "output", NULL)));
-	for (int64_t t = 0; t < tasks->count; t++) {
-		const cli_path to = path_of(args, tasks->data[t]);
-		CLI_DO(cli_code(ctx, kdr_write_check(ctx, to.path, cli_flag(args, "force"))));
+	cli_make_folder(cli_get(run->args, "output", NULL));
+	for (int64_t t = 0; t < run->tasks.count; t++) {
+		const cli_path to = path_of(run->args, run->tasks.data[t]);
+		cli_check(kdr_write_check(run->ctx, to.path, cli_flag(run->args, "force")));
 	}
-	return EXIT_DONE;
 }
 
-static int write_task(kdr_context *ctx, const cli_args *args, const kdr_data *task, const double *xy,
-                      int64_t n)
+static void write_task(const cli_run *run, const kdr_data *task, const double *xy, int64_t n)
 {
 	static const char *const axes[] = { "x", "y" };
 	kdr_mat m = kdr_mat_from_dense(xy, n, 2);
 	kdr_data *points = NULL;
-	const cli_path to = path_of(args, task);
-	kdr_status st = kdr_data_borrow(ctx, kdr_data_name(task), &m, axes, kdr_data_ids(task), &points);
+	const cli_path to = path_of(run->args, task);
+	cli_check(kdr_data_borrow(run->ctx, kdr_data_name(task), &m, axes, kdr_data_ids(task), &points));
 	kdr_data_show_ids(points);
-	if (st == KDR_OK)
-		st = kdr_write(ctx, to.path, NULL, points, cli_flag(args, "force"));
+	cli_check(kdr_write(run->ctx, to.path, NULL, points, cli_flag(run->args, "force")));
 	kdr_data_free(points);
-	return cli_code(ctx, st);
 }
 
 /* A field of a table: quoted where it must be. */
@@ -100,91 +86,60 @@ static void print_task(const kdr_data *task, const double *xy, int64_t n)
 	}
 }
 
-static int embed_put(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, const kdr_embedding *e)
+static void embed_put(const cli_run *run, const kdr_embedding *e)
 {
-	int code = EXIT_DONE;
-	bool files = cli_get(args, "output", NULL) != NULL;
-	if (files && !cli_quiet(args))
+	const cli_tasks *tasks = &run->tasks;
+	const bool files = cli_get(run->args, "output", NULL) != NULL;
+	const double **xy = cli_new((size_t)tasks->count, sizeof *xy);
+	if (files && !cli_quiet(run->args))
 		cli_printf("preprocessing: %s\n", kdr_embedding_preprocessing(e));
 	if (!files)
 		puts("task,id,x,y");
-	for (int64_t t = 0; t < tasks->count && code == EXIT_DONE; t++) {
+	for (int64_t t = 0; t < tasks->count; t++) {
 		int64_t n;
-		const double *xy = kdr_embedding_task(e, t, &n);
+		xy[t] = kdr_embedding_task(e, t, &n);
 		if (files)
-			code = write_task(ctx, args, tasks->data[t], xy, n);
+			write_task(run, tasks->data[t], xy[t], n);
 		else
-			print_task(tasks->data[t], xy, n);
+			print_task(tasks->data[t], xy[t], n);
 	}
-	return code;
+	cli_pass(cli_write_back(run, xy));
 }
 
-static int write_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks,
-                      const kdr_embedding *embedding)
+static void embed_run(cli_run *run)
 {
-	const double **xy = calloc(tasks->count > 0 ? (size_t)tasks->count : 1, sizeof *xy);
-	if (!xy)
-		return cli_no_memory();
-	for (int64_t t = 0; t < tasks->count; t++)
-		xy[t] = kdr_embedding_task(embedding, t, NULL);
-	int code = cli_write_back(ctx, args, tasks, 0, NULL, xy);
-	free(xy);
-	return code;
-}
-
-static void embed_print_written(const cli_args *args, const cli_tasks *tasks)
-{
+	const cli_args *args = run->args;
+	const cli_tasks *tasks = &run->tasks;
+	kdr_embedding *embedding = NULL;
+	kdr_embed_options o;
+	kdr_embed_options_init(&o);
+	o.layout = (kdr_embed_layout)cli_get_choice(args, "layout", KDR_EMBED_FORCES);
+	cli_get_int(args, "neighbors", 1, 1000, &o.neighbors);
+	cli_get_int(args, "sweeps", 1, 1000000, &o.sweeps);
+	cli_session_open(run);
+	const kdr_job_options *job = cli_job_read(run);
+	cli_tasks_read_positional(run);
+	if (cli_get(args, "output", NULL))
+		embed_check(run);
+	cli_pass(cli_write_back(run, NULL));
+	o.prep = job->prep;
+	o.choice = job->choice;
+	cli_session_limit(run->ctx);
+	cli_check(kdr_embed(run->ctx, tasks->data, tasks->count, &o, &embedding));
+	cli_check(kdr_outputs_begin(run->ctx, NULL));
+	embed_put(run, embedding);
+	cli_check(kdr_outputs_end(run->ctx, KDR_OK));
 	for (int64_t t = 0; t < tasks->count && cli_get(args, "output", NULL) && !cli_quiet(args); t++) {
 		const cli_path to = path_of(args, tasks->data[t]);
 		cli_printf("written: %s\n", to.path);
 	}
-	cli_write_back_print(args, tasks, 0);
-}
-
-static int embed_run(cli_args *args)
-{
-	cli_tasks tasks = { 0 };
-	kdr_embedding *embedding = NULL;
-	kdr_embed_options o;
-	kdr_job *job = NULL;
-	kdr_embed_options_init(&o);
-	o.layout = (kdr_embed_layout)cli_get_choice(args, "layout", KDR_EMBED_FORCES);
-	if (!cli_get_int(args, "neighbors", 1, 1000, &o.neighbors) ||
-	    !cli_get_int(args, "sweeps", 1, 1000000, &o.sweeps))
-		return EXIT_USAGE;
-	kdr_context *ctx;
-	CLI_DO(cli_session_open(args, &ctx));
-	int code = cli_job_read(ctx, args, &job);
-	if (code == EXIT_DONE)
-		code = cli_tasks_read_positional(ctx, args, &tasks);
-	if (code == EXIT_DONE && cli_get(args, "output", NULL))
-		code = embed_check(ctx, args, &tasks);
-	if (code == EXIT_DONE)
-		code = cli_write_back(ctx, args, &tasks, 0, NULL, NULL);
-	if (code == EXIT_DONE) {
-		o.prep = kdr_job_options_of(job)->prep;
-		o.choice = kdr_job_options_of(job)->choice;
-		cli_session_limit(ctx);
-		kdr_status st = kdr_embed(ctx, tasks.data, tasks.count, &o, &embedding);
-		if (st == KDR_OK)
-			st = kdr_outputs_begin(ctx, NULL);
-		code = st == KDR_OK ? embed_put(ctx, args, &tasks, embedding) : cli_fail(ctx, st);
-		if (code == EXIT_DONE)
-			code = write_h5ad(ctx, args, &tasks, embedding);
-		if (code == EXIT_DONE && (st = kdr_outputs_end(ctx, KDR_OK)) != KDR_OK)
-			code = cli_fail(ctx, st);
-		if (code == EXIT_DONE)
-			embed_print_written(args, &tasks);
-		if (cli_interrupted())
-			code = EXIT_INTERRUPTED;
-	}
+	cli_write_back_print(run);
 	kdr_embedding_free(embedding);
-	kdr_job_free(job);
-	cli_tasks_free(&tasks);
-	return cli_session_close(ctx, code);
+	if (cli_interrupted())
+		cli_end(EXIT_INTERRUPTED);
 }
 
-const cli_command cli_embed = {
+cli_command cli_embed = {
 	.name = "embed",
 	.usage = "[--layout LAYOUT] [-o DIR] TASK...",
 	.summary = "compute the two-dimensional map of the samples that the report shows",
@@ -198,7 +153,11 @@ const cli_command cli_embed = {
 	.example = "kindred embed -o out cornell.mtx texas.mtx\n"
 	           "# the two leading directions, as a NumPy array\n"
 	           "kindred embed --layout directions --to npy -o out counts.csv",
-	.groups = groups,
+	.groups = { { "Options", own_options },
+	            { "Preprocessing, in this order", cli_prep_options },
+	            { "Input files", cli_reading_options },
+	            CLI_TEXT_GROUPS,
+	            CLI_COMMON },
 	.completes_files = true,
 	.run = embed_run,
 };

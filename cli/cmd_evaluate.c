@@ -1,7 +1,6 @@
 /* kindred evaluate. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const cli_option own_options[] = {
@@ -21,15 +20,6 @@ static const cli_option own_options[] = {
 	CLI_VALUE("resamples", "N",
 	          "with --data: number of fits for the stability score (default 5; 0 to skip it)"),
 	CLI_OPTIONS_END,
-};
-
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Preprocessing of --data, in this order", cli_prep_options },
-	{ "Input files (DATA and TASK)", cli_reading_options },
-	CLI_TEXT_GROUPS,
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
 };
 
 /* The counts, with names; printed only if they fit on a screen. */
@@ -96,29 +86,31 @@ static int wider(int width, const char *name)
 static void print_scores(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
                          const kdr_labels *truth)
 {
-	cli_printf("%lld sample%s, %lld cluster%s, %lld class%s\n\n", (long long)s->n, CLI_S(s->n),
-	           (long long)s->clusters, CLI_S(s->clusters), (long long)s->classes, CLI_ES(s->classes));
-	cli_printf("acc             %.6f  accuracy under the best one-to-one match of clusters and classes\n",
-	           s->acc);
-	cli_printf(
-	        "nmi             %.6f  normalised mutual information: by the geometric mean of the entropies\n",
-	        s->nmi);
-	cli_printf("nmi_arithmetic  %.6f  the same: by the arithmetic mean\n", s->nmi_arithmetic);
-	cli_printf("nmi_max         %.6f  the same: by the larger entropy\n", s->nmi_max);
-	cli_printf("ari             %.6f  adjusted Rand index; 0 is expected by chance\n", s->ari);
-	cli_printf("purity          %.6f  fraction of samples in the largest class of their cluster\n",
-	           s->purity);
-	cli_printf("homogeneity     %.6f  1 if every cluster has samples of one class only\n",
-	           s->homogeneity);
-	cli_printf("completeness    %.6f  1 if every class is in one cluster only\n", s->completeness);
-	cli_printf("v_measure       %.6f  harmonic mean of homogeneity and completeness\n", s->v_measure);
+	const struct {
+		const char *name;
+		double value;
+		const char *words;
+	} rows[] = {
+		{ "acc", s->acc, "accuracy under the best one-to-one match of clusters and classes" },
+		{ "nmi", s->nmi, "normalised mutual information: by the geometric mean of the entropies" },
+		{ "nmi_arithmetic", s->nmi_arithmetic, "the same: by the arithmetic mean" },
+		{ "nmi_max", s->nmi_max, "the same: by the larger entropy" },
+		{ "ari", s->ari, "adjusted Rand index; 0 is expected by chance" },
+		{ "purity", s->purity, "fraction of samples in the largest class of their cluster" },
+		{ "homogeneity", s->homogeneity, "1 if every cluster has samples of one class only" },
+		{ "completeness", s->completeness, "1 if every class is in one cluster only" },
+		{ "v_measure", s->v_measure, "harmonic mean of homogeneity and completeness" },
+	};
+	cli_printf("%s, %s, %s\n\n", cli_count(s->n, "sample"), cli_count(s->clusters, "cluster"),
+	           cli_count(s->classes, "class"));
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		cli_printf("%-14s  %.6f  %s\n", rows[i].name, rows[i].value, rows[i].words);
 	cli_printf("higher scores are better; 1 is the maximum\n");
-	if (d->known) {
+	if (d->known)
 		cli_printf(
-		        "\nemd             %.6g  distance of the clusterings, clusters weighted by size; 0 = equal\n",
-		        d->proportional);
-		cli_printf("emd_uniform     %.6g  the same, clusters weighted equally\n", d->uniform);
-	}
+		        "\nemd             %.6g  distance of the clusterings, clusters weighted by size; 0 = equal\n"
+		        "emd_uniform     %.6g  the same, clusters weighted equally\n",
+		        d->proportional, d->uniform);
 	if (t->nclusters > 40 || t->nclasses > 12)
 		return;
 	int first = 8, width = 8;
@@ -147,38 +139,34 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 		return;
 	if (truth)
 		putchar('\n');
-	cli_printf("%lld sample%s, %lld cluster%s; scores that need no known classes\n\n", (long long)q->n,
-	           CLI_S(q->n), (long long)q->clusters, CLI_S(q->clusters));
+	cli_printf("%s, %s; scores that need no known classes\n\n", cli_count(q->n, "sample"),
+	           cli_count(q->clusters, "cluster"));
 	cli_quality_lines(stdout, q);
 	cli_printf("\n%s\n", kdri_quality_note());
 }
 
 /* Samples that have a label in both files: '?' is none. */
 typedef struct samples {
-	int64_t *rows; /* NULL: all have one */
-	int64_t count, all;
+	int64_t *rows, count; /* those */
+	int64_t all;          /* how many there are */
 } samples;
 
-/* Keeps only these in the labels. Exit status. */
-static int keep_labelled(const cli_args *args, kdr_labels *labels, kdr_labels *truth, samples *s)
+/* Keeps only these in the labels. */
+static void keep_labelled(const cli_args *args, kdr_labels *labels, kdr_labels *truth, samples *s)
 {
 	*s = (samples){ .all = labels->n };
 	if (truth && labels->n != truth->n)
-		return cli_fail_with(
-		        EXIT_DATA,
-		        "%s has %lld label%s, but %s has %lld; give one label per sample in both files",
-		        cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n),
-		        cli_positional(args, 1), (long long)truth->n);
-	s->rows = malloc((size_t)(labels->n + 1) * sizeof *s->rows);
-	if (!s->rows)
-		return cli_no_memory();
+		cli_stop(EXIT_DATA, "%s has %s, but %s has %lld; give one label per sample in both files",
+		         cli_positional(args, 0), cli_count(labels->n, "label"), cli_positional(args, 1),
+		         (long long)truth->n);
+	s->rows = cli_new((size_t)labels->n, sizeof *s->rows);
 	for (int64_t i = 0; i < labels->n; i++)
 		if (strcmp(labels->names[labels->values[i]], "?") != 0 &&
 		    (!truth || strcmp(truth->names[truth->values[i]], "?") != 0))
 			s->rows[s->count++] = i;
 	if (s->count == 0 && labels->n > 0)
-		return cli_fail_with(EXIT_DATA, "%s: no sample has a label%s; '?' is none",
-		                     cli_positional(args, 0), truth ? " in both files" : "");
+		cli_stop(EXIT_DATA, "%s: no sample has a label%s; '?' is none", cli_positional(args, 0),
+		         truth ? " in both files" : "");
 	for (int64_t i = 0; i < s->count; i++) {
 		labels->values[i] = labels->values[s->rows[i]];
 		if (truth)
@@ -187,31 +175,22 @@ static int keep_labelled(const cli_args *args, kdr_labels *labels, kdr_labels *t
 	labels->n = s->count;
 	if (truth)
 		truth->n = s->count;
-	if (s->count == s->all) {
-		free(s->rows);
-		s->rows = NULL;
-	}
-	return EXIT_DONE;
 }
 
-/* Replaces DATA or TASK, which need one row for each label, by the rows that have one. Exit status. */
-static int keep_rows(kdr_context *ctx, const cli_args *args, const char *path, const samples *s,
-                     kdr_data **data)
+/* Replaces DATA or TASK, which need one row for each label, by the rows that have one. */
+static void keep_rows(const cli_run *run, const char *path, const samples *s, kdr_data **data)
 {
 	const kdr_mat x = kdr_data_mat(*data);
 	const int64_t rows = kdr_mat_rows(&x);
 	kdr_data *some = NULL;
 	if (rows != s->all)
-		return cli_fail_with(
-		        EXIT_DATA, "%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
-		        path, (long long)rows, CLI_S(rows), cli_positional(args, 0), (long long)s->all,
-		        CLI_S(s->all));
-	if (!s->rows)
-		return EXIT_DONE;
-	CLI_DO(cli_code(ctx, kdr_data_rows(ctx, *data, s->rows, s->count, &some)));
+		cli_stop(EXIT_DATA, "%s has %s, but %s has %s; give one label per sample", path,
+		         cli_count(rows, "sample"), cli_positional(run->args, 0), cli_count(s->all, "label"));
+	if (s->count == s->all)
+		return;
+	cli_check(kdr_data_rows(run->ctx, *data, s->rows, s->count, &some));
 	kdr_data_free(*data);
 	*data = some;
-	return EXIT_DONE;
 }
 
 /* --- without truth -------------------------------------------------------------------------------------- */
@@ -240,123 +219,89 @@ static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labe
 	return st;
 }
 
-/* Reads --data TASK and finds how good labels are by themselves. Exit status. */
-static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels *labels, const samples *s,
-                        kdr_quality *out)
+/* Reads --data TASK and finds how good labels are by themselves. */
+static void find_quality(cli_run *run, const kdr_labels *labels, const samples *s, kdr_quality *out)
 {
 	cli_task_arg task = { .name = "" };
-	kdr_job *job = NULL;
-	cli_tasks tasks = { 0 };
-	cli_task_split(cli_get(args, "data", NULL), task.name, sizeof task.name, &task.path);
-	int code = cli_job_read(ctx, args, &job);
-	if (code == EXIT_DONE)
-		code = cli_tasks_read(ctx, args, &task, 1, &tasks);
-	if (code != EXIT_DONE)
-		goto done;
-	if (tasks.count != 1) {
-		code = cli_usage_error(
+	cli_task_split(cli_get(run->args, "data", NULL), task.name, sizeof task.name, &task.path);
+	cli_job_read(run);
+	cli_tasks_read(run, &task, 1);
+	if (run->tasks.count != 1)
+		cli_usage_error(
 		        "--data: %s has %lld data sets, but LABELS belong to one; give a file with one data set",
-		        task.path, (long long)tasks.count);
-		goto done;
-	}
-	code = keep_rows(ctx, args, task.path, s, &tasks.data[0]);
-	if (code == EXIT_DONE)
-		code = cli_code(ctx, judge(ctx, tasks.data[0], labels, job, out));
-done:
-	kdr_job_free(job);
-	cli_tasks_free(&tasks);
-	return code;
+		        task.path, (long long)run->tasks.count);
+	keep_rows(run, task.path, s, &run->tasks.data[0]);
+	cli_check(judge(run->ctx, run->tasks.data[0], labels, run->job, out));
 }
 
 /* --- against the truth ---------------------------------------------------------------------------------- */
 
-/* Reads --emd DATA and finds the distance. Exit status. */
-static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_labels *labels,
-                         const kdr_labels *truth, const samples *s, distance *out)
+/* Reads --emd DATA and finds the distance. */
+static void find_distance(const cli_run *run, const kdr_labels *labels, const kdr_labels *truth,
+                          const samples *s, distance *out)
 {
-	const char *path = cli_get(args, "emd", NULL);
+	const char *path = cli_get(run->args, "emd", NULL);
 	kdr_read_options reading;
 	kdr_data *data = NULL;
-	cli_reading(args, &reading);
-	CLI_DO(cli_code_reading(ctx, kdr_read(ctx, path, &reading, &data)));
-	int code = keep_rows(ctx, args, path, s, &data);
+	cli_reading(run->args, &reading);
+	cli_check_reading(kdr_read(run->ctx, path, &reading, &data));
+	keep_rows(run, path, s, &data);
 	kdr_mat x = kdr_data_mat(data);
-	if (code == EXIT_DONE)
-		code = cli_code(ctx, kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform,
-		                             &out->proportional));
-	out->known = code == EXIT_DONE;
+	cli_check(kdr_emd(run->ctx, &x, labels->values, truth->values, &out->uniform, &out->proportional));
+	out->known = true;
 	kdr_data_free(data);
-	return code;
 }
 
-/* All that compares with TRUTH. Exit status. */
-static int evaluate_compare(kdr_context *ctx, const cli_args *args, const kdr_labels *labels,
-                            const kdr_labels *truth, const samples *s, kdr_scores *scores, table *t,
-                            distance *apart)
+/* All that compares with TRUTH. */
+static void evaluate_compare(const cli_run *run, const kdr_labels *labels, const kdr_labels *truth,
+                             const samples *s, kdr_scores *scores, table *t, distance *apart)
 {
-	int code = EXIT_DONE;
-	if (cli_get(args, "emd", NULL) &&
-	    (code = find_distance(ctx, args, labels, truth, s, apart)) != EXIT_DONE)
-		return code;
-	kdr_status st = kdr_evaluate(ctx, labels->values, truth->values, labels->n, scores);
+	kdr_context *ctx = run->ctx;
+	if (cli_get(run->args, "emd", NULL))
+		find_distance(run, labels, truth, s, apart);
+	cli_check(kdr_evaluate(ctx, labels->values, truth->values, labels->n, scores));
 	/* Too many clusters and classes for a dense table: the scores stand by themselves. */
-	if (st == KDR_OK && scores->clusters * (double)scores->classes <= 1e6)
-		st = kdr_contingency(ctx, labels->values, truth->values, labels->n, &t->counts, &t->clusters,
-		                     &t->nclusters, &t->classes, &t->nclasses);
-	return cli_code(ctx, st);
+	if (scores->clusters * (double)scores->classes <= 1e6)
+		cli_check(kdr_contingency(ctx, labels->values, truth->values, labels->n, &t->counts,
+		                          &t->clusters, &t->nclusters, &t->classes, &t->nclasses));
 }
 
-static bool check_usage(const cli_args *args)
+static void evaluate_run(cli_run *run)
 {
-	int count = cli_positional_count(args);
-	bool data = cli_get(args, "data", NULL);
-	if (count == 2 || (count == 1 && data && !cli_get(args, "emd", NULL)))
-		return true;
-	if (count == 1 && data)
-		cli_error("--emd compares LABELS with TRUTH; give both files");
-	else
-		cli_error(
-		        "evaluate needs two files, LABELS and TRUTH, or LABELS and --data FILE (got %d file%s)",
-		        count, count == 1 ? "" : "s");
-	return false;
-}
-
-static int evaluate_run(cli_args *args)
-{
+	const cli_args *args = run->args;
+	const int count = cli_positional_count(args);
+	const bool data = cli_get(args, "data", NULL), emd = cli_get(args, "emd", NULL);
 	distance apart = { 0 };
 	kdr_labels *labels = NULL, *truth = NULL;
 	kdr_scores scores = { 0 };
 	kdr_quality quality = { 0 };
 	table t = { 0 };
 	samples some = { 0 };
-	bool data = cli_get(args, "data", NULL);
-	if (!check_usage(args))
-		return EXIT_USAGE;
-	kdr_context *ctx;
-	CLI_DO(cli_session_open(args, &ctx));
-	kdr_status st = kdr_read_labels(ctx, cli_positional(args, 0), &labels);
-	if (st == KDR_OK && cli_positional_count(args) == 2)
-		st = kdr_read_labels(ctx, cli_positional(args, 1), &truth);
-	int code = cli_code_reading(ctx, st);
-	if (code == EXIT_DONE)
-		code = keep_labelled(args, labels, truth, &some);
-	if (code == EXIT_DONE && truth)
-		code = evaluate_compare(ctx, args, labels, truth, &some, &scores, &t, &apart);
-	if (code == EXIT_DONE && data)
-		code = find_quality(ctx, args, labels, &some, &quality);
-	if (code == EXIT_DONE)
-		(cli_flag(args, "json") ? evaluate_print_json : evaluate_print_text)(
-		        &scores, &t, &apart, labels, truth, data ? &quality : NULL);
-	free(some.rows);
-	kdr_free(ctx, t.counts);
-	kdr_free(ctx, t.clusters);
-	kdr_free(ctx, t.classes);
+	if (count == 1 && data && emd)
+		cli_usage_error("--emd compares LABELS with TRUTH; give both files");
+	if (count != 2 && !(count == 1 && data))
+		cli_usage_error(
+		        "evaluate needs two files, LABELS and TRUTH, or LABELS and --data FILE (got %s)",
+		        cli_count(count, "file"));
+	cli_session_open(run);
+	cli_check_reading(kdr_read_labels(run->ctx, cli_positional(args, 0), &labels));
+	if (count == 2)
+		cli_check_reading(kdr_read_labels(run->ctx, cli_positional(args, 1), &truth));
+	keep_labelled(args, labels, truth, &some);
+	if (truth)
+		evaluate_compare(run, labels, truth, &some, &scores, &t, &apart);
+	if (data)
+		find_quality(run, labels, &some, &quality);
+	(cli_flag(args, "json") ? evaluate_print_json : evaluate_print_text)(&scores, &t, &apart, labels,
+	                                                                     truth, data ? &quality : NULL);
+	kdr_free(run->ctx, t.counts);
+	kdr_free(run->ctx, t.clusters);
+	kdr_free(run->ctx, t.classes);
 	kdr_labels_free(labels);
 	kdr_labels_free(truth);
-	return cli_session_close(ctx, code);
 }
 
-const cli_command cli_evaluate = {
+cli_command cli_evaluate = {
 	.name = "evaluate",
 	.usage = "[--json] [--data TASK] [--emd DATA] LABELS [TRUTH]",
 	.summary = "score clusters, with or without known classes",
@@ -373,7 +318,11 @@ const cli_command cli_evaluate = {
 	        "finds in random parts of the data, each with 4/5 of the samples.",
 	.example = "kindred evaluate out/cornell.labels cornell.labels\n"
 	           "kindred evaluate out/cornell.labels --data cornell.mtx --weight tfidf",
-	.groups = groups,
+	.groups = { { "Options", own_options },
+	            { "Preprocessing of --data, in this order", cli_prep_options },
+	            { "Input files (DATA and TASK)", cli_reading_options },
+	            CLI_TEXT_GROUPS,
+	            CLI_COMMON },
 	.completes_files = true,
 	.run = evaluate_run,
 };

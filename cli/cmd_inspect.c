@@ -10,34 +10,47 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Input files", cli_reading_options },
-	CLI_TEXT_GROUPS,
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
+/* Where the problems of a data set go: to a list of a JSON text or, if that is NULL, to standard output. */
+typedef struct problems {
+	kdri_json *json;
+	int64_t count;
+} problems;
 
-/* Something odd, and what the commands would do about it. */
-typedef struct finding {
-	char what[256];
-	const char *then;
-	bool fatal; /* fitting would refuse the data */
-} finding;
-
-enum { MOST_FINDINGS = 12 };
-
-/* Adds what `format` describes. */
-KDR_PRINTF(5, 6)
-static void inspect_add(finding *f, int *count, const char *then, bool fatal, const char *format, ...)
+/* Something odd, and what the commands would do about it. Fatal: fitting would refuse the data. */
+static void put_problem(problems *p, const char *found, const char *then, bool fatal, int64_t line)
 {
-	finding *new = &f[(*count)++];
+	p->count++;
+	if (!p->json) {
+		cli_printf("  %s %s\n      -> %s\n", fatal ? "!" : "-", found, then);
+		return;
+	}
+	kdri_json_object(p->json, NULL);
+	kdri_json_string(p->json, "found", found);
+	kdri_json_string(p->json, "then", then);
+	kdri_json_bool(p->json, "fatal", fatal);
+	if (line > 0)
+		kdri_json_int(p->json, "line", line);
+	kdri_json_end_object(p->json);
+}
+
+/* Puts what `format` describes. */
+KDR_PRINTF(4, 5)
+static void problem(problems *p, const char *then, bool fatal, const char *format, ...)
+{
+	char found[256];
 	va_list args;
-	new->then = then;
-	new->fatal = fatal;
 	va_start(args, format);
-	vsnprintf(new->what, sizeof new->what, format, args);
+	vsnprintf(found, sizeof found, format, args);
 	va_end(args);
+	put_problem(p, found, then, fatal, 0);
+}
+
+/* What is odd about the text of a table; problems of the matrix follow. */
+static void put_findings(problems *p, const kdr_findings *found)
+{
+	const kdr_finding *x;
+	for (int64_t i = 0; (x = kdr_findings_at(found, i)); i++)
+		put_problem(p, x->found, x->then, x->fatal, x->line);
 }
 
 /* Entries of the matrix that are NaN because of missing values, which are reported separately. */
@@ -56,54 +69,46 @@ static bool are_counts(const kdr_inspection *s)
 	return s->integers && s->negatives == 0 && s->max > 1;
 }
 
-/* "s are", or " is" for one. */
-static const char *are(int64_t count)
+/* "3 values are", or "1 value is", until the next call. */
+static const char *are(int64_t count, const char *noun)
 {
-	return count == 1 ? " is" : "s are";
+	static char text[64];
+	snprintf(text, sizeof text, "%s %s", cli_count(count, noun), count == 1 ? "is" : "are");
+	return text;
 }
 
-static int find_problems(const kdr_data *data, const kdr_inspection *s, finding *f)
+static void put_problems(problems *p, const kdr_data *data, const kdr_inspection *s)
 {
-	int n = 0;
+	const bool counts = are_counts(s);
 	if (strstr(kdr_data_path(data), ".h5ad")) /* methods for cells need to know */
-		inspect_add(
-		        f, &n,
-		        are_counts(s)
-		                ? "normalised for every method unless --weight is given; use --weight none to turn this off"
-		                : "used unchanged; if a layer has the counts, use FILE.h5ad:layers/NAME",
-		        false, are_counts(s) ? "the values are counts" : "the values are not counts");
+		problem(p,
+		        counts ? "normalised for every method unless --weight is given; use --weight none to turn this off"
+		               : "used unchanged; if a layer has the counts, use FILE.h5ad:layers/NAME",
+		        false, counts ? "the values are counts" : "the values are not counts");
 	if (s->nonfinite > holes_of(data))
-		inspect_add(f, &n, "error: fix the file, or use --missing for empty cells in CSV files", true,
-		            "%lld value%s NaN or infinite, the first in row %lld, column %lld",
-		            (long long)s->nonfinite, are(s->nonfinite), (long long)s->bad_row + 1,
-		            (long long)s->bad_col + 1);
+		problem(p, "error: fix the file, or use --missing for empty cells in CSV files", true,
+		        "%s NaN or infinite, the first in row %lld, column %lld", are(s->nonfinite, "value"),
+		        (long long)s->bad_row + 1, (long long)s->bad_col + 1);
 	if (s->duplicate_names)
-		inspect_add(f, &n,
-		            "error if data sets are aligned by name; use --features position to ignore names",
-		            true, "%lld feature name%s occur%s more than once", (long long)s->duplicate_names,
-		            CLI_S(s->duplicate_names), s->duplicate_names == 1 ? "s" : "");
+		problem(p, "error if data sets are aligned by name; use --features position to ignore names",
+		        true, "%s occur%s more than once", cli_count(s->duplicate_names, "feature name"),
+		        s->duplicate_names == 1 ? "s" : "");
 	if (s->empty_rows)
-		inspect_add(f, &n, "kept; texts and sparse rows without content get no label", false,
-		            kdr_data_text_note(data) ? "%lld text%s empty, or without any of the words"
-		                                     : "%lld row%s empty (all zeros)",
-		            (long long)s->empty_rows, are(s->empty_rows));
+		problem(p, "kept; texts and sparse rows without content get no label", false, "%s empty%s",
+		        are(s->empty_rows, kdr_data_text_note(data) ? "text" : "row"),
+		        kdr_data_text_note(data) ? ", or without any of the words" : " (all zeros)");
 	if (s->empty_cols)
-		inspect_add(f, &n, "kept; empty columns have no influence. Use --top-features to remove them",
-		            false, "%lld column%s empty (all zeros)", (long long)s->empty_cols,
-		            are(s->empty_cols));
+		problem(p, "kept; empty columns have no influence. Use --top-features to remove them", false,
+		        "%s empty (all zeros)", are(s->empty_cols, "column"));
 	if (s->constant_cols > s->empty_cols)
-		inspect_add(f, &n, "kept; --scale standard sets constant columns to zero", false,
-		            "%lld column%s constant", (long long)(s->constant_cols - s->empty_cols),
-		            are(s->constant_cols - s->empty_cols));
+		problem(p, "kept; --scale standard sets constant columns to zero", false, "%s constant",
+		        are(s->constant_cols - s->empty_cols, "column"));
 	if (s->duplicate_rows)
-		inspect_add(f, &n, "kept; repeated rows count separately", false,
-		            "%lld row%s identical to an earlier row", (long long)s->duplicate_rows,
-		            are(s->duplicate_rows));
+		problem(p, "kept; repeated rows count separately", false, "%s identical to an earlier row",
+		        are(s->duplicate_rows, "row"));
 	if (s->negatives)
-		inspect_add(f, &n,
-		            "allowed; but --weight log1p, cpm and tfidf and some methods need values >= 0",
-		            false, "%lld value%s negative", (long long)s->negatives, are(s->negatives));
-	return n;
+		problem(p, "allowed; but --weight log1p, cpm and tfidf and some methods need values >= 0",
+		        false, "%s negative", are(s->negatives, "value"));
 }
 
 static double density(const kdr_inspection *s)
@@ -135,7 +140,7 @@ static const char **sorted_names(const kdr_data *data)
 {
 	kdr_mat x = kdr_data_mat(data);
 	int64_t n = kdr_mat_cols(&x);
-	const char **copy = kdr_data_features(data) ? malloc((size_t)n * sizeof *copy) : NULL;
+	const char **copy = kdr_data_features(data) ? cli_new((size_t)n, sizeof *copy) : NULL;
 	if (!copy)
 		return NULL;
 	memcpy(copy, kdr_data_features(data), (size_t)n * sizeof *copy);
@@ -155,7 +160,7 @@ static int64_t count_words(const kdr_data *data)
 
 /* Hints about columns that do not match, as a job with these data sets gives them. */
 typedef struct hints {
-	char **lines;
+	const char **lines;
 	int count;
 	kdr_context *ctx;
 } hints;
@@ -167,34 +172,39 @@ static kdr_data_kind kind_of(const hints *h, kdr_data *data)
 }
 
 /* What the default alignment would do with a pair of tasks. */
-static void pair_text(const hints *h, kdr_data *a, kdr_data *b, char *out, size_t room)
+static void put_pair(kdri_json *j, const hints *h, kdr_data *a, kdr_data *b)
 {
+	char text[256];
 	kdr_mat x = kdr_data_mat(a), y = kdr_data_mat(b);
 	int64_t n = kdr_mat_cols(&x), m = kdr_mat_cols(&y);
 	const char **p = sorted_names(a), **q = sorted_names(b);
-	if (p && q) {
-		int64_t shared = shared_names(p, n, q, m);
-		const bool texts = kdr_data_text_note(a) && kdr_data_text_note(b);
-		const bool tables = kind_of(h, a) == KDR_DATA_UNITS && kind_of(h, b) == KDR_DATA_UNITS;
-		if (texts)
-			snprintf(out, room, "%lld word%s in common (of %lld and %lld)", (long long)shared,
-			         CLI_S(shared), (long long)n, (long long)m);
-		else
-			snprintf(
-			        out, room, "%lld feature name%s in common (of %lld and %lld): %s",
-			        (long long)shared, CLI_S(shared), (long long)n, (long long)m,
-			        shared == n && n == m ? "columns are matched by name"
-			        : shared > 0
-			                ? tables ? "columns are matched by name; others are missing values (cluster) or skipped (transfer)"
-			                         : "columns are matched by name, and missing columns are filled with zeros"
-			                : "use --features position to match columns by position");
-	} else {
-		snprintf(out, room, "%lld and %lld columns, not all of them with names: %s", (long long)n,
-		         (long long)m,
+	const int64_t shared = p && q ? shared_names(p, n, q, m) : 0;
+	const bool tables = kind_of(h, a) == KDR_DATA_UNITS && kind_of(h, b) == KDR_DATA_UNITS;
+	if (!p || !q)
+		snprintf(text, sizeof text, "%lld and %lld columns, not all of them with names: %s",
+		         (long long)n, (long long)m,
 		         n == m ? "columns are matched by position" : "error: they cannot be aligned");
+	else if (kdr_data_text_note(a) && kdr_data_text_note(b))
+		snprintf(text, sizeof text, "%s in common (of %lld and %lld)", cli_count(shared, "word"),
+		         (long long)n, (long long)m);
+	else
+		snprintf(
+		        text, sizeof text, "%s in common (of %lld and %lld): %s",
+		        cli_count(shared, "feature name"), (long long)n, (long long)m,
+		        shared == n && n == m ? "columns are matched by name"
+		        : shared == 0         ? "use --features position to match columns by position"
+		        : tables
+		                ? "columns are matched by name; others are missing values (cluster) or skipped (transfer)"
+		                : "columns are matched by name, and missing columns are filled with zeros");
+	if (!j) {
+		cli_printf("%s, %s: %s\n", kdr_data_name(a), kdr_data_name(b), text);
+		return;
 	}
-	free(p);
-	free(q);
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "from", kdr_data_name(a));
+	kdri_json_string(j, "to", kdr_data_name(b));
+	kdri_json_string(j, "found", text);
+	kdri_json_end_object(j);
 }
 
 static int keep_hint(void *user, const kdr_event *e)
@@ -202,12 +212,11 @@ static int keep_hint(void *user, const kdr_event *e)
 	hints *h = user;
 	if (e->kind != KDR_EVENT_MESSAGE || strncmp(e->message, "column", 6) != 0)
 		return 0;
-	char **longer = realloc(h->lines, (size_t)(h->count + 1) * sizeof *longer);
-	if (longer) {
-		h->lines = longer;
-		if ((h->lines[h->count] = strdup(e->message)))
-			h->count++;
-	}
+	const char **longer = cli_new((size_t)h->count + 1, sizeof *longer);
+	for (int i = 0; i < h->count; i++)
+		longer[i] = h->lines[i];
+	longer[h->count++] = strcpy(cli_new(strlen(e->message) + 1, 1), e->message);
+	h->lines = longer;
 	return 0;
 }
 
@@ -216,14 +225,14 @@ static void find_hints(kdr_data **data, int count, hints *out)
 {
 	enum { VALUES_MOST = 20 * 1000 * 1000 };
 	kdr_context *own = NULL;
-	kdr_data **views = calloc((size_t)count, sizeof *views);
+	kdr_data **views = cli_new((size_t)count, sizeof(kdr_data *));
 	double values = 0;
 	int n = 0;
 	for (int i = 0; i < count; i++) {
 		kdr_mat x = kdr_data_mat(data[i]);
 		values += (double)kdr_mat_rows(&x) * (double)kdr_mat_cols(&x);
 	}
-	if (count > 1 && views && values < VALUES_MOST && kdr_context_new(&own, NULL) == KDR_OK) {
+	if (count > 1 && values < VALUES_MOST && kdr_context_new(&own, NULL) == KDR_OK) {
 		kdr_context_set_progress(own, keep_hint, out);
 		for (int i = 0; i < count; i++)
 			n += data[i] && kdr_data_view(own, data[i], NULL, &views[n]) == KDR_OK;
@@ -232,38 +241,10 @@ static void find_hints(kdr_data **data, int count, hints *out)
 	}
 	for (int i = 0; i < n; i++)
 		kdr_data_free(views[i]);
-	free(views);
 	kdr_context_free(own);
 }
 
-static void hints_free(hints *h)
-{
-	for (int i = 0; i < h->count; i++)
-		free(h->lines[i]);
-	free(h->lines);
-}
-
-/* --- output ----------------------------------------------------------------------------------------------
- */
-
-static void json_finding(kdri_json *j, const char *found, const char *then, bool fatal, int64_t line)
-{
-	kdri_json_object(j, NULL);
-	kdri_json_string(j, "found", found);
-	kdri_json_string(j, "then", then);
-	kdri_json_bool(j, "fatal", fatal);
-	if (line > 0)
-		kdri_json_int(j, "line", line);
-	kdri_json_end_object(j);
-}
-
-/* What is odd about the text of a table; problems of the matrix follow. */
-static void json_findings(kdri_json *j, const kdr_findings *found)
-{
-	const kdr_finding *x;
-	for (int64_t i = 0; (x = kdr_findings_at(found, i)); i++)
-		json_finding(j, x->found, x->then, x->fatal, x->line);
-}
+/* --- output --------------------------------------------------------------------------------------------- */
 
 static void json_columns(kdri_json *j, const kdr_data *data)
 {
@@ -284,15 +265,11 @@ static void json_columns(kdri_json *j, const kdr_data *data)
 	kdri_json_end_array(j);
 }
 
-static void json_task(kdri_json *j, kdr_data *data, const kdr_inspection *s, const kdr_findings *found,
-                      const hints *h)
+static void json_task(kdri_json *j, kdr_data *data, const kdr_inspection *s, const hints *h)
 {
-	finding f[MOST_FINDINGS];
-	int count = find_problems(data, s, f);
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
-	kdri_json_object(j, NULL);
 	kdri_json_string(j, "name", kdr_data_name(data));
 	kdri_json_string(j, "path", kdr_data_path(data));
 	kdri_json_int(j, "rows", s->rows);
@@ -320,112 +297,72 @@ static void json_task(kdri_json *j, kdr_data *data, const kdr_inspection *s, con
 		kdri_json_int(j, "words", count_words(data));
 	}
 	json_columns(j, data);
-	kdri_json_array(j, "problems");
-	json_findings(j, found);
-	for (int i = 0; i < count; i++)
-		json_finding(j, f[i].what, f[i].then, f[i].fatal, 0);
-	kdri_json_end_array(j);
-	kdri_json_end_object(j);
 }
 
-static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count,
-                               const hints *h)
+static void print_task(kdri_json *none, kdr_data *data, const kdr_inspection *s, const hints *h)
 {
-	kdri_json j = { 0 };
-	kdri_json_object(&j, NULL);
-	kdri_json_array(&j, "tasks");
-	for (int i = 0; i < count; i++)
-		if (data[i]) {
-			json_task(&j, data[i], &s[i], found[i], h);
-		} else {
-			kdri_json_object(&j, NULL);
-			kdri_json_array(&j, "problems");
-			json_findings(&j, found[i]);
-			kdri_json_end_array(&j);
-			kdri_json_end_object(&j);
-		}
-	kdri_json_end_array(&j);
-	kdri_json_array(&j, "pairs");
-	for (int b = 1; b < count; b++)
-		for (int a = 0; a < b && data[b]; a++) {
-			char text[256];
-			if (!data[a])
-				continue;
-			pair_text(h, data[a], data[b], text, sizeof text);
-			kdri_json_object(&j, NULL);
-			kdri_json_string(&j, "from", kdr_data_name(data[a]));
-			kdri_json_string(&j, "to", kdr_data_name(data[b]));
-			kdri_json_string(&j, "found", text);
-			kdri_json_end_object(&j);
-		}
-	kdri_json_end_array(&j);
-	kdri_json_array(&j, "hints");
-	for (int i = 0; i < h->count; i++)
-		kdri_json_string(&j, NULL, h->lines[i]);
-	kdri_json_end_array(&j);
-	kdri_json_end_object(&j);
-	cli_print_json(&j);
-}
-
-static void print_findings(const kdr_findings *found)
-{
-	const kdr_finding *x;
-	for (int64_t i = 0; (x = kdr_findings_at(found, i)); i++)
-		cli_printf("  %s %s\n      -> %s\n", x->fatal ? "!" : "-", x->found, x->then);
-}
-
-static void print_task(kdr_data *data, const kdr_inspection *s, const kdr_findings *found, const hints *h)
-{
-	finding f[MOST_FINDINGS];
-	int count = find_problems(data, s, f);
+	(void)none;
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
 	cli_printf("%s (%s)\n", kdr_data_name(data), kdr_data_path(data));
-	cli_printf("  %lld sample%s x %lld feature%s, %s, %lld non-zero value%s (%.3g %%)\n",
-	           (long long)s->rows, CLI_S(s->rows), (long long)s->cols, CLI_S(s->cols),
-	           x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros, CLI_S(s->nonzeros),
-	           100 * density(s));
+	cli_printf("  %s x %s, %s, %s (%.3g %%)\n", cli_count(s->rows, "sample"),
+	           cli_count(s->cols, "feature"), x.kind == KDR_MAT_CSR ? "sparse" : "dense",
+	           cli_count(s->nonzeros, "non-zero value"), 100 * density(s));
 	cli_printf("  values from %g to %g, %s\n", s->min, s->max,
 	           s->integers ? "all whole numbers" : "real numbers");
 	if (kind_of(h, data) == KDR_DATA_EMBEDDINGS)
 		cli_printf("  appear to be embeddings: samples are compared by cosine\n");
 	if (kdr_data_text_note(data))
-		cli_printf("  %lld text%s, %lld word%s, of which %lld different\n  %s\n", (long long)s->rows,
-		           CLI_S(s->rows), (long long)count_words(data), CLI_S(count_words(data)),
-		           (long long)s->cols, kdr_data_text_note(data));
+		cli_printf("  %s, %s, of which %lld different\n  %s\n", cli_count(s->rows, "text"),
+		           cli_count(count_words(data), "word"), (long long)s->cols,
+		           kdr_data_text_note(data));
 	cli_printf("  features %s, rows %s", kdr_data_features(data) ? "named" : "without names",
 	           kdr_data_ids(data) ? "named" : "without names");
 	if (kdr_data_labels(data))
-		cli_printf("; %lld known class%s", (long long)nclasses, CLI_ES(nclasses));
+		cli_printf("; %s", cli_count(nclasses, "known class"));
 	cli_printf("\n");
-	print_findings(found);
-	for (int i = 0; i < count; i++)
-		cli_printf("  %s %s\n      -> %s\n", f[i].fatal ? "!" : "-", f[i].what, f[i].then);
-	if (count == 0 && !kdr_findings_at(found, 0))
-		cli_printf("  no problems found\n");
 }
 
-static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count,
-                               const hints *h)
+/* Prints what was found, to a JSON text or, if that is NULL, to standard output. */
+static void put_all(kdri_json *j, kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count,
+                    const hints *h)
 {
 	for (int i = 0; i < count; i++) {
+		problems p = { .json = j };
+		if (j)
+			kdri_json_object(j, NULL);
+		if (data[i]) /* else it cannot be read */
+			(j ? json_task : print_task)(j, data[i], &s[i], h);
+		if (j)
+			kdri_json_array(j, "problems");
+		put_findings(&p, found[i]);
 		if (data[i])
-			print_task(data[i], &s[i], found[i], h);
-		else
-			print_findings(found[i]); /* of a file that cannot be read */
-		putchar('\n');
+			put_problems(&p, data[i], &s[i]);
+		if (j) {
+			kdri_json_end_array(j);
+			kdri_json_end_object(j);
+		} else {
+			cli_printf(data[i] && p.count == 0 ? "  no problems found\n\n" : "\n");
+		}
+	}
+	if (j) {
+		kdri_json_end_array(j);
+		kdri_json_array(j, "pairs");
 	}
 	for (int b = 1; b < count; b++)
-		for (int a = 0; a < b && data[b]; a++) {
-			char text[256];
-			if (!data[a])
-				continue;
-			pair_text(h, data[a], data[b], text, sizeof text);
-			cli_printf("%s, %s: %s\n", kdr_data_name(data[a]), kdr_data_name(data[b]), text);
-		}
+		for (int a = 0; a < b && data[b]; a++)
+			if (data[a])
+				put_pair(j, h, data[a], data[b]);
+	if (j) {
+		kdri_json_end_array(j);
+		kdri_json_array(j, "hints");
+	}
 	for (int i = 0; i < h->count; i++)
-		cli_printf("%s\n", h->lines[i]);
+		if (j)
+			kdri_json_string(j, NULL, h->lines[i]);
+		else
+			cli_printf("%s\n", h->lines[i]);
 }
 
 /* Whether a second reading would find nothing: standard input, pipes, FIFOs. */
@@ -436,76 +373,66 @@ static bool comes_once(const char *path)
 }
 
 /* Reads and looks at one file. What is odd about its text is listed even where that keeps it from being read. */
-static int look_at(kdr_context *ctx, const char *path, const kdr_read_options *reading, kdr_data **data,
-                   kdr_inspection *s, kdr_findings **found)
+static void look_at(kdr_context *ctx, const char *path, const kdr_read_options *reading, kdr_data **data,
+                    kdr_inspection *s, kdr_findings **found)
 {
-	kdr_status st = KDR_OK;
+	const kdr_finding *x;
 	if (!comes_once(path))
-		st = kdr_inspect_file(ctx, path, reading, found);
-	if (st == KDR_OK) {
-		st = kdr_read(ctx, path, reading, data);
-		const kdr_finding *x;
-		for (int64_t i = 0; st != KDR_OK && (x = kdr_findings_at(*found, i)); i++)
-			if (x->fatal) /* the list has the reason, and more */
-				return EXIT_DONE;
-	}
-	if (st == KDR_OK)
-		st = kdr_inspect(ctx, *data, s);
-	return cli_code_reading(ctx, st);
+		cli_check_reading(kdr_inspect_file(ctx, path, reading, found));
+	const kdr_status st = kdr_read(ctx, path, reading, data);
+	for (int64_t i = 0; st != KDR_OK && (x = kdr_findings_at(*found, i)); i++)
+		if (x->fatal) /* the list has the reason, and more */
+			return;
+	cli_check_reading(st);
+	cli_check_reading(kdr_inspect(ctx, *data, s));
 }
 
-static int inspect_run(cli_args *args)
+static void inspect_run(cli_run *run)
 {
-	int code = EXIT_DONE, count = cli_positional_count(args);
+	const int count = cli_positional_count(run->args);
 	kdr_read_options reading;
 	if (count == 0)
-		return cli_usage_error("inspect needs at least one data file");
-	kdr_context *ctx;
-	CLI_DO(cli_session_open(args, &ctx));
-	kdr_data **data = calloc((size_t)count, sizeof(kdr_data *));
-	kdr_inspection *s = calloc((size_t)count, sizeof *s);
-	kdr_findings **found = calloc((size_t)count, sizeof(kdr_findings *));
-	if (!data || !s || !found)
-		code = cli_no_memory();
-	cli_reading(args, &reading);
-	char *texts = cli_text_settings(args);
-	if (!texts && code == EXIT_DONE)
-		code = EXIT_USAGE;
-	reading.texts = texts;
+		cli_usage_error("inspect needs at least one data file");
+	cli_session_open(run);
+	run->tasks.count = count;
+	kdr_data **data = run->tasks.data = cli_new((size_t)count, sizeof(kdr_data *));
+	kdr_inspection *s = cli_new((size_t)count, sizeof *s);
+	kdr_findings **found = cli_new((size_t)count, sizeof(kdr_findings *));
+	cli_reading(run->args, &reading);
+	reading.texts = cli_text_settings(run->args);
 	reading.keep_nonfinite = true;
 	reading.may_lack_columns = count > 1;
-	for (int i = 0; i < count && code == EXIT_DONE; i++) {
+	for (int i = 0; i < count; i++) {
 		char name[256];
 		const char *path;
-		cli_task_split(cli_positional(args, i), name, sizeof name, &path);
+		cli_task_split(cli_positional(run->args, i), name, sizeof name, &path);
 		reading.name = name[0] ? name : strcmp(path, "-") == 0 ? "stdin" : NULL;
-		code = look_at(ctx, path, &reading, &data[i], &s[i], &found[i]);
+		look_at(run->ctx, path, &reading, &data[i], &s[i], &found[i]);
 	}
-	if (code == EXIT_DONE) {
-		hints h = { .ctx = ctx };
-		find_hints(data, count, &h);
-		(cli_flag(args, "json") ? inspect_print_json : inspect_print_text)(data, s, found, count, &h);
-		hints_free(&h);
-		for (int i = 0; i < count && code == EXIT_DONE; i++)
-			if (!data[i]) {
-				fflush(stdout);
-				code = cli_fail_with(EXIT_DATA,
-				                     "%s cannot be read; fix the problems marked with !",
-				                     cli_positional(args, i));
-			}
+	hints h = { .ctx = run->ctx };
+	find_hints(data, count, &h);
+	kdri_json j = { 0 };
+	if (cli_flag(run->args, "json")) {
+		kdri_json_object(&j, NULL);
+		kdri_json_array(&j, "tasks");
+		put_all(&j, data, s, found, count, &h);
+		kdri_json_end_array(&j);
+		kdri_json_end_object(&j);
+		cli_print_json(&j);
+	} else {
+		put_all(NULL, data, s, found, count, &h);
 	}
-	for (int i = 0; i < count; i++) {
-		kdr_data_free(data ? data[i] : NULL);
-		kdr_findings_free(found ? found[i] : NULL);
-	}
-	free(data);
-	free(s);
-	free(found);
-	free(texts);
-	return cli_session_close(ctx, code);
+	for (int i = 0; i < count; i++)
+		kdr_findings_free(found[i]);
+	for (int i = 0; i < count; i++)
+		if (!data[i]) {
+			fflush(stdout);
+			cli_stop(EXIT_DATA, "%s cannot be read; fix the problems marked with !",
+			         cli_positional(run->args, i));
+		}
 }
 
-const cli_command cli_inspect = {
+cli_command cli_inspect = {
 	.name = "inspect",
 	.usage = "[--json] TASK...",
 	.summary = "show what data files contain, and list problems",
@@ -521,7 +448,10 @@ const cli_command cli_inspect = {
 	        "meaning but do not match: different spellings of a name, different units, or different words for yes and "
 	        "no.",
 	.example = "kindred inspect cornell.mtx texas.mtx",
-	.groups = groups,
+	.groups = { { "Options", own_options },
+	            { "Input files", cli_reading_options },
+	            CLI_TEXT_GROUPS,
+	            CLI_COMMON },
 	.completes_files = true,
 	.run = inspect_run,
 };

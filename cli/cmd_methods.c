@@ -1,7 +1,9 @@
-/* kindred methods: the registry, as text and as JSON. SPDX-License-Identifier: BSD-3-Clause */
+/* kindred methods: the registry, as text and as JSON; and kindred cite: how to cite the program and a method.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 #include "core/words.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,12 +11,6 @@ static const cli_option own_options[] = {
 	CLI_FLAG("json", "print JSON"),
 	CLI_FLAG("markdown", "with ID: print the page of the method in docs/methods"),
 	CLI_OPTIONS_END,
-};
-
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
 };
 
 static const char *const families[] = { "cluster", "transfer", "features" };
@@ -245,22 +241,31 @@ static void print_all(void)
 	printf("\n'kindred methods ID' shows the objective, steps, options, arrays and references of a method.\n");
 }
 
-static int methods_run(cli_args *args)
+/* The method that the command's argument names; NULL: there is none. */
+static const kdr_algo *method_of(const cli_args *args, const char *what)
 {
 	const char *id = cli_positional(args, 0);
 	const kdr_algo *one = id ? kdr_algo_find(id) : NULL;
+	char text[256];
 	if (cli_positional_count(args) > 1)
-		return cli_usage_error("methods takes at most one ID (got %d)", cli_positional_count(args));
+		cli_usage_error("%s takes at most one %s (got %d)", cli_args_command(args)->name, what,
+		                cli_positional_count(args));
 	if (id && !one) {
-		char text[256];
 		kdri_unknown_method(id, NULL, text, sizeof text);
-		return cli_usage_error("%s", text);
+		cli_usage_error("%s", text);
 	}
+	return one;
+}
+
+static void methods_run(cli_run *run)
+{
+	const cli_args *args = run->args;
+	const kdr_algo *one = method_of(args, "ID");
 	const bool markdown = cli_flag(args, "markdown");
 	if (markdown && !one)
-		return cli_usage_error("--markdown needs the ID of a method; 'kindred methods' lists them");
+		cli_usage_error("--markdown needs the ID of a method; 'kindred methods' lists them");
 	if (markdown && cli_flag(args, "json"))
-		return cli_usage_error("use --json or --markdown, not both");
+		cli_usage_error("use --json or --markdown, not both");
 	if (markdown) {
 		print_markdown(one);
 	} else if (cli_flag(args, "json")) {
@@ -279,15 +284,14 @@ static int methods_run(cli_args *args)
 	} else {
 		print_all();
 	}
-	return cli_finish(EXIT_DONE);
 }
 
-const char *cli_method_id(int index)
+static const char *method_id(int index)
 {
 	return (size_t)index < kdr_algo_count() ? kdr_algo_at((size_t)index)->id : NULL;
 }
 
-const cli_command cli_methods = {
+cli_command cli_methods = {
 	.name = "methods",
 	.usage = "[--json | --markdown] [ID]",
 	.summary = "list the methods, or show the objective and options of one",
@@ -295,7 +299,95 @@ const cli_command cli_methods = {
 	        "Lists all methods, one per line. With ID, shows what the method minimises, its steps, its options with "
 	        "defaults and allowed values, the arrays that it computes, and its references.",
 	.example = "kindred methods kmeans",
-	.groups = groups,
-	.argument = cli_method_id,
+	.groups = { { "Options", own_options }, CLI_COMMON },
+	.argument = method_id,
 	.run = methods_run,
+};
+
+/* --- cite ----------------------------------------------------------------------------------------- */
+
+/* The title is that of CITATION.cff. */
+static void cite_software(void)
+{
+	printf("@software{kindred,\n"
+	       "  author = {{The kindred authors}},\n"
+	       "  title = {{kindred: clustering related data sets together, and transferring labels between them}},\n"
+	       "  version = {%s},\n"
+	       "  license = {BSD-3-Clause},\n}\n",
+	       kdr_version());
+}
+
+/* The last year in a text, NULL if it has none. */
+static const char *year_in(const char *text)
+{
+	const char *found = NULL;
+	for (const char *p = text; *p; p++) {
+		const bool start =
+		        (p == text || !isdigit((unsigned char)p[-1])) &&
+		        (strncmp(p, "18", 2) == 0 || strncmp(p, "19", 2) == 0 || strncmp(p, "20", 2) == 0);
+		if (start && strspn(p, "0123456789") == 4)
+			found = p;
+	}
+	return found;
+}
+
+/* "A. Author, B. Author: Title. Where, year. [KEY]" as an entry. */
+static void cite_reference(const char *text)
+{
+	const char *title = strstr(text, ": "), *where = title ? strstr(title, ". ") : NULL;
+	const char *year = where ? year_in(where) : NULL;
+	const size_t names = title ? (size_t)(title - text) : 0;
+	if (!year) {
+		printf("\n@misc{reference,\n  note = {%s},\n}\n", text);
+		return;
+	}
+	const size_t others = names > 7 && strncmp(text + names - 7, " et al.", 7) == 0 ? 7 : 0;
+	size_t end = strcspn(text, ",:"); /* of the first author's name */
+	end = end == names ? names - others : end;
+	size_t last = end;
+	while (last > 0 && text[last - 1] != ' ')
+		last--;
+	printf("\n@misc{");
+	for (size_t i = last; i < end; i++)
+		putchar(tolower((unsigned char)text[i]));
+	printf("%.4s,\n  author = {", year);
+	for (size_t i = 0; i < names - others; i++) {
+		if (strncmp(text + i, ", ", 2) == 0) {
+			fputs(" and ", stdout);
+			i++;
+		} else {
+			putchar(text[i]);
+		}
+	}
+	printf("%s},\n  title = {{%.*s}},\n", others ? " and others" : "", (int)(where - title - 2),
+	       title + 2);
+	where += 2;
+	size_t length = (size_t)(year - where);
+	while (length > 0 && strchr(", .", where[length - 1]))
+		length--;
+	if (length > 0) /* pages may follow the year */
+		printf("  howpublished = {%.*s%.*s},\n", (int)length, where, (int)strcspn(year + 4, "."),
+		       year + 4);
+	printf("  year = {%.4s},\n}\n", year);
+}
+
+static void cite_run(cli_run *run)
+{
+	const kdr_algo *method = method_of(run->args, "METHOD");
+	cite_software();
+	for (int i = 0; method && method->references[i]; i++)
+		cite_reference(method->references[i]);
+}
+
+cli_command cli_cite = {
+	.name = "cite",
+	.usage = "[METHOD]",
+	.summary = "print BibTeX entries for kindred and a method",
+	.description =
+	        "Prints a BibTeX entry for this version of kindred. With METHOD, also prints the references of "
+	        "the method, its main reference first. 'kindred --cite' does the same.",
+	.example = "kindred cite mbc",
+	.groups = { CLI_COMMON },
+	.argument = method_id,
+	.run = cite_run,
 };

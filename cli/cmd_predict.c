@@ -1,8 +1,8 @@
 /* kindred predict. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 #include "core/system.h"
+#include "system.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const cli_option own_options[] = {
@@ -23,68 +23,60 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Input files", cli_reading_options },
-	{ "Text input (words are counted as for the fit)", cli_direct_text_options },
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
-
-/* The file of the labels: -o or, if that is a folder, a file there with the name of the data set; to be freed. NULL without -o. */
-static char *labels_path(const cli_args *args, const kdr_data *data)
+/* The file of the labels: -o or, if that is a folder, a file there with the name of the data set. NULL without -o. */
+static const char *labels_path(const cli_args *args, const kdr_data *data)
 {
 	const char *path = cli_get(args, "output", NULL);
 	kdri_file info;
 	if (!path)
 		return NULL;
-	size_t length = strlen(path), room = length + strlen(kdr_data_name(data)) + 16;
+	const size_t length = strlen(path), room = length + strlen(kdr_data_name(data)) + 16;
 	const bool slash = length > 0 && kdri_is_separator(path[length - 1]);
-	const bool folder = slash || (kdri_file_at(path, &info) && info.folder);
-	char *out = malloc(room);
-	if (out)
-		snprintf(out, room, "%s%s%s%s", path, folder && !slash ? "/" : "",
-		         folder ? kdr_data_name(data) : "", folder ? ".labels" : "");
+	if (!slash && !(kdri_file_at(path, &info) && info.folder))
+		return path;
+	char *out = cli_new(room, 1);
+	snprintf(out, room, "%s%s%s.labels", path, slash ? "" : "/", kdr_data_name(data));
 	return out;
 }
 
-static int write_labels(kdr_context *ctx, const cli_args *args, const char *path, const kdr_result *result)
+/* The labels, one line per sample. */
+static void write_labels(const cli_run *run, const char *path)
 {
-	size_t length;
-	char *text = cli_labels_text(result, 0, &length);
-	int code = text ? EXIT_DONE : EXIT_OTHER;
-	if (text && path) {
-		code = cli_code(ctx, kdr_write_file(ctx, path, text, length, cli_flag(args, "force")));
-	} else if (text) {
-		cli_print_data(text, length);
-	}
-	free(text);
-	return code;
+	int64_t n, nclasses;
+	const int64_t *labels = kdr_result_labels(run->result, 0, &n);
+	const char *const *classes = kdr_result_classes(run->result, &nclasses);
+	size_t room = 1;
+	for (int64_t i = 0; i < n; i++)
+		room += classes && labels[i] >= 0 && labels[i] < nclasses ? strlen(classes[labels[i]]) + 1
+		                                                          : 22;
+	char *text = cli_new(room, 1), *p = text;
+	for (int64_t i = 0; i < n; i++)
+		if (classes && labels[i] >= 0 && labels[i] < nclasses)
+			p += sprintf(p, "%s\n", classes[labels[i]]);
+		else if (classes || labels[i] < 0) /* left without one */
+			p += sprintf(p, "?\n");
+		else
+			p += sprintf(p, "%lld\n", (long long)labels[i]);
+	if (path)
+		cli_check(kdr_write_file(run->ctx, path, text, (size_t)(p - text),
+		                         cli_flag(run->args, "force")));
+	else if (cli_is_terminal(stdout)) /* else byte for byte */
+		cli_print_safely(stdout, text, (size_t)(p - text));
+	else
+		fwrite(text, 1, (size_t)(p - text), stdout);
 }
 
-/* FILE less its ending, and .samples.csv; to be freed. NULL where labels go to no file of their own. */
-static char *samples_path(const char *path)
+/* FILE less its ending, and .samples.csv. NULL where labels go to no file of their own. */
+static const char *samples_path(const char *path)
 {
 	kdri_file info;
 	if (!path || (kdri_file_at(path, &info) && !info.regular))
 		return NULL;
 	const char *name = path + kdri_folder_length(path), *dot = strrchr(name, '.');
 	size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path), room = stem + 16;
-	char *out = malloc(room);
-	if (out)
-		snprintf(out, room, "%.*s.samples.csv", (int)stem, path);
+	char *out = cli_new(room, 1);
+	snprintf(out, room, "%.*s.samples.csv", (int)stem, path);
 	return out;
-}
-
-static int write_samples(kdr_context *ctx, const cli_args *args, const char *path, const kdr_result *result)
-{
-	char *samples = samples_path(path);
-	if (!samples)
-		return EXIT_DONE;
-	kdr_status st =
-	        kdr_result_write_table(ctx, result, KDR_TABLE_SAMPLES, 0, samples, cli_flag(args, "force"));
-	free(samples);
-	return cli_code(ctx, st);
 }
 
 /* How many samples have no label, or a doubtful one. */
@@ -99,92 +91,67 @@ static void print_doubtful(const cli_args *args, const kdr_result *result)
 }
 
 /* What cannot be written is known before anything is. */
-static int predict_check_outputs(kdr_context *ctx, const cli_args *args, kdr_data *data, const char *path)
+static void predict_check(const cli_run *run, const char *path, const char *samples)
 {
-	const char *given = cli_get(args, "output", NULL);
-	int code = EXIT_DONE;
-	if (path && strcmp(path, given) != 0 && (code = cli_names_check(&data, 1)) == EXIT_DONE)
-		code = cli_make_folder(given);
-	if (code != EXIT_DONE)
-		return code;
-	char *samples = samples_path(path);
-	kdr_status st = samples ? kdr_write_check(ctx, path, cli_flag(args, "force")) : KDR_OK;
-	if (st == KDR_OK && samples && strcmp(path, given) != 0)
-		st = kdr_labels_check(ctx, path, kdr_data_path(data));
-	if (st == KDR_OK && samples)
-		st = kdr_write_check(ctx, samples, cli_flag(args, "force"));
-	free(samples);
-	return cli_code(ctx, st);
-}
-
-static int predict_write(kdr_context *ctx, const cli_args *args, const cli_tasks *only, const char *path,
-                         kdr_result *result)
-{
-	CLI_DO(cli_names_read(ctx, args, result));
-	CLI_DO(cli_code(ctx, kdr_outputs_begin(ctx, NULL)));
-	int code = write_samples(ctx, args, path, result);
-	if (code == EXIT_DONE)
-		code = cli_write_back(ctx, args, only, 0, result, NULL);
-	if (code == EXIT_DONE)
-		code = write_labels(ctx, args, path, result);
-	if (code == EXIT_DONE)
-		code = cli_code(ctx, kdr_outputs_end(ctx, KDR_OK));
-	if (code == EXIT_DONE) {
-		print_doubtful(args, result);
-		cli_write_back_print(args, only, 0);
+	const char *given = cli_get(run->args, "output", NULL);
+	const bool force = cli_flag(run->args, "force"), inside = path && strcmp(path, given) != 0;
+	if (inside) {
+		cli_names_check(run->tasks.data, 1);
+		cli_make_folder(given);
 	}
-	return code;
+	if (samples) {
+		cli_check(kdr_write_check(run->ctx, path, force));
+		if (inside)
+			cli_check(kdr_labels_check(run->ctx, path, kdr_data_path(run->tasks.data[0])));
+		cli_check(kdr_write_check(run->ctx, samples, force));
+	}
+	cli_pass(cli_write_back(run, NULL));
 }
 
-static int predict_run(cli_args *args)
+static void predict_run(cli_run *run)
 {
-	int code = EXIT_DONE;
-	kdr_model *model = NULL;
-	kdr_data *data = NULL;
-	kdr_result *result = NULL;
+	const cli_args *args = run->args;
+	const char *model = cli_get(args, "model", NULL), *path;
 	kdr_predict_options o;
-	const char *model_path = cli_get(args, "model", NULL), *path;
-	char name[256], *labels = NULL;
-	if (!model_path)
-		return cli_usage_error("predict needs --model FILE");
-	if (cli_positional_count(args) != 1)
-		return cli_usage_error("predict needs one data file (got %d)", cli_positional_count(args));
-	kdr_context *ctx;
-	CLI_DO(cli_session_open(args, &ctx));
 	kdr_read_options reading;
+	char name[256];
+	if (!model)
+		cli_usage_error("predict needs --model FILE");
+	if (cli_positional_count(args) != 1)
+		cli_usage_error("predict needs one data file (got %d)", cli_positional_count(args));
+	cli_session_open(run);
 	cli_reading(args, &reading);
 	cli_task_split(cli_positional(args, 0), name, sizeof name, &path);
 	reading.name = name[0] ? name : NULL;
 	kdr_predict_options_init(&o);
 	o.task = cli_get(args, "task", NULL);
-	kdr_status st = kdr_model_load(ctx, model_path, &model);
-	if (st == KDR_OK) {
-		kdr_model_reading(model, &reading);
-		st = kdr_read(ctx, path, &reading, &data);
-	}
-	const cli_tasks only = { .count = 1, .data = &data, .from = &(int64_t){ 0 } };
-	if (st != KDR_OK) {
-		code = cli_code_reading(ctx, st);
-	} else if (cli_get(args, "output", NULL) && !(labels = labels_path(args, data)))
-		code = cli_no_memory();
-	else if ((code = cli_names_read(ctx, args, NULL)) == EXIT_DONE &&
-	         (code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE &&
-	         (code = cli_write_back(ctx, args, &only, 0, NULL, NULL)) == EXIT_DONE) {
-		if (cli_flag(args, "strict"))
-			cli_session_strict();
-		st = kdr_predict(ctx, model, data, &o, &result);
-		code = cli_session_refused() ? EXIT_DATA
-		       : st == KDR_OK        ? predict_write(ctx, args, &only, labels, result)
-		                             : cli_fail(ctx, st);
-	}
-	free(labels);
-	kdr_result_free(result);
-	kdr_data_free(data);
-	kdr_model_free(model);
-	return cli_session_close(ctx, code);
+	cli_check_reading(kdr_model_load(run->ctx, model, &run->tasks.model));
+	kdr_model_reading(run->tasks.model, &reading);
+	kdr_data **data = run->tasks.data = cli_new(1, sizeof(kdr_data *));
+	cli_check_reading(kdr_read(run->ctx, path, &reading, data));
+	run->tasks.count = 1;
+	run->tasks.from = cli_new(1, sizeof *run->tasks.from);
+	const char *labels = labels_path(args, *data), *samples = samples_path(labels);
+	cli_names_read(run);
+	predict_check(run, labels, samples);
+	run->strict = cli_flag(args, "strict");
+	const kdr_status st = kdr_predict(run->ctx, run->tasks.model, *data, &o, &run->result);
+	if (run->refused)
+		cli_end(EXIT_DATA);
+	cli_check(st);
+	cli_names_read(run);
+	cli_check(kdr_outputs_begin(run->ctx, NULL));
+	if (samples)
+		cli_check(kdr_result_write_table(run->ctx, run->result, KDR_TABLE_SAMPLES, 0, samples,
+		                                 cli_flag(args, "force")));
+	cli_pass(cli_write_back(run, NULL));
+	write_labels(run, labels);
+	cli_check(kdr_outputs_end(run->ctx, KDR_OK));
+	print_doubtful(args, run->result);
+	cli_write_back_print(run);
 }
 
-const cli_command cli_predict = {
+cli_command cli_predict = {
 	.name = "predict",
 	.usage = "--model FILE [OPTION...] TASK",
 	.summary = "label samples that a saved model has not seen",
@@ -197,7 +164,10 @@ const cli_command cli_predict = {
 	        "With --task-column or --batch-key, the column names the data set of the model that each row belongs to.",
 	.example =
 	        "kindred cluster -k 4 --save-model m.h5 -o out cornell.mtx\nkindred predict --model m.h5 new.mtx",
-	.groups = groups,
+	.groups = { { "Options", own_options },
+	            { "Input files", cli_reading_options },
+	            { "Text input (words are counted as for the fit)", cli_direct_text_options },
+	            CLI_COMMON },
 	.completes_files = true,
 	.run = predict_run,
 };

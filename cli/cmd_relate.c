@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const cli_option own_options[] = {
@@ -21,21 +20,15 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Preprocessing, in this order", cli_prep_options },
-	{ "Input files", cli_reading_options },
-	CLI_TEXT_GROUPS,
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
-
-static bool read_options(const cli_args *args, kdr_relate_options *o)
+static kdr_relate_options read_options(const cli_args *args)
 {
-	kdr_relate_options_init(o);
-	o->no_mmd = strcmp(cli_get(args, "mmd", "1"), "0") == 0;
-	return cli_get_real(args, "rare", 0, 1, &o->rare) && cli_get_int(args, "folds", 2, 1000, &o->folds) &&
-	       cli_get_int(args, "most-rows", 2, INT64_MAX, &o->most_rows);
+	kdr_relate_options o;
+	kdr_relate_options_init(&o);
+	o.no_mmd = strcmp(cli_get(args, "mmd", "1"), "0") == 0;
+	cli_get_real(args, "rare", 0, 1, &o.rare);
+	cli_get_int(args, "folds", 2, 1000, &o.folds);
+	cli_get_int(args, "most-rows", 2, INT64_MAX, &o.most_rows);
+	return o;
 }
 
 /* --- output -------------------------------------------------------------------------------------- */
@@ -165,64 +158,45 @@ static void relate_print_text(const kdri_json_value *r, bool mmd)
 		cli_printf("warning: %s\n", kdri_json_text(kdri_json_at(warnings, i), NULL));
 }
 
-static int print_parsed(kdr_context *ctx, const char *text, bool mmd)
+static void relate_put(const cli_run *run, const char *text, bool mmd)
 {
-	kdri_json_value *relation = NULL;
-	kdr_status st = kdri_json_parse(ctx, "result.json", 1, text, strlen(text), &relation);
-	if (st == KDR_OK)
-		relate_print_text(relation, mmd);
-	kdri_json_value_free(relation);
-	return cli_code(ctx, st);
-}
-
-static int relate_put(kdr_context *ctx, const cli_args *args, const char *text, bool mmd)
-{
-	const char *folder = cli_get(args, "output", NULL);
+	const char *folder = cli_get(run->args, "output", NULL);
 	if (folder) {
 		const cli_path to = cli_join(folder, "result", ".json");
-		CLI_DO(cli_make_folder(folder));
-		CLI_DO(cli_code(ctx,
-		                kdr_write_file(ctx, to.path, text, strlen(text), cli_flag(args, "force"))));
+		cli_make_folder(folder);
+		cli_check(
+		        kdr_write_file(run->ctx, to.path, text, strlen(text), cli_flag(run->args, "force")));
 	}
-	if (!cli_flag(args, "json"))
-		return folder && cli_quiet(args) ? EXIT_DONE : print_parsed(ctx, text, mmd);
-	puts(text);
-	return EXIT_DONE;
+	if (cli_flag(run->args, "json")) {
+		puts(text);
+	} else if (!folder || !cli_quiet(run->args)) {
+		kdri_json_value *relation = NULL;
+		cli_check(kdri_json_parse(run->ctx, "result.json", 1, text, strlen(text), &relation));
+		relate_print_text(relation, mmd);
+		kdri_json_value_free(relation);
+	}
 }
 
-static int relate_run(cli_args *args)
+static void relate_run(cli_run *run)
 {
-	cli_tasks tasks = { 0 };
 	char *relation = NULL;
-	kdr_relate_options o;
-	kdr_job *job = NULL;
-	if (!read_options(args, &o))
-		return EXIT_USAGE;
-	kdr_context *ctx;
-	CLI_DO(cli_session_open(args, &ctx));
-	int code = cli_job_read(ctx, args, &job);
-	if (code == EXIT_DONE)
-		code = cli_outputs_check(ctx, args, &tasks, false);
-	if (code == EXIT_DONE)
-		code = cli_tasks_read_positional(ctx, args, &tasks);
-	if (code == EXIT_DONE) {
-		o.prep = kdr_job_options_of(job)->prep;
-		o.choice = kdr_job_options_of(job)->choice;
-		cli_session_limit(ctx);
-		kdr_status st = kdr_relate(ctx, tasks.data, tasks.count, &o, &relation, NULL);
-		code = cli_interrupted() ? EXIT_INTERRUPTED : cli_code(ctx, st);
-		if (code == EXIT_INTERRUPTED)
-			cli_error("interrupted");
-	}
-	if (code == EXIT_DONE)
-		code = relate_put(ctx, args, relation, !o.no_mmd);
-	kdr_free(ctx, relation);
-	kdr_job_free(job);
-	cli_tasks_free(&tasks);
-	return cli_session_close(ctx, code);
+	kdr_relate_options o = read_options(run->args);
+	cli_session_open(run);
+	const kdr_job_options *job = cli_job_read(run);
+	cli_outputs_check(run, false);
+	cli_tasks_read_positional(run);
+	o.prep = job->prep;
+	o.choice = job->choice;
+	cli_session_limit(run->ctx);
+	const kdr_status st = kdr_relate(run->ctx, run->tasks.data, run->tasks.count, &o, &relation, NULL);
+	if (cli_interrupted())
+		cli_stop(EXIT_INTERRUPTED, "interrupted");
+	cli_check(st);
+	relate_put(run, relation, !o.no_mmd);
+	kdr_free(run->ctx, relation);
 }
 
-const cli_command cli_relate = {
+cli_command cli_relate = {
 	.name = "relate",
 	.usage = "[--json] [OPTION...] TASK...",
 	.summary = "measure how related data sets are",
@@ -244,7 +218,11 @@ const cli_command cli_relate = {
 	        "the nearness within the data set.\n\n"
 	        "These measures compare samples, not classes: a small distance does not guarantee that transfer helps.",
 	.example = "kindred relate --weight tfidf --norm l2 books.mtx dvd.mtx kitchen.mtx",
-	.groups = groups,
+	.groups = { { "Options", own_options },
+	            { "Preprocessing, in this order", cli_prep_options },
+	            { "Input files", cli_reading_options },
+	            CLI_TEXT_GROUPS,
+	            CLI_COMMON },
 	.completes_files = true,
 	.run = relate_run,
 };

@@ -136,20 +136,19 @@ static void describe(const cli_item *w, char *out, size_t room)
 
 /* --- inputs -------------------------------------------------------------------------------------------- */
 
-/* Whether a file has lines of JSON: by the specified format, or by its name. */
-static bool is_json(const char *path, const char *format)
+bool cli_has_ending(const char *path, const char *const *endings)
 {
-	static const char *const endings[] = { ".jsonl",    ".ndjson",    ".json",
-		                               ".jsonl.gz", ".ndjson.gz", ".json.gz" };
-	const size_t n = strlen(path);
-	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-		const size_t m = strlen(endings[i]);
-		if (format ? strcmp(format, endings[i] + 1) == 0
-		           : n > m && strcmp(path + n - m, endings[i]) == 0)
+	for (; *endings; endings++) {
+		const size_t n = strlen(path), m = strlen(*endings), packed = m + 3;
+		if ((n > m && strcmp(path + n - m, *endings) == 0) ||
+		    (n > packed && strncmp(path + n - packed, *endings, m) == 0 &&
+		     strcmp(path + n - 3, ".gz") == 0))
 			return true;
 	}
 	return false;
 }
+
+const char *const cli_json_endings[] = { ".jsonl", ".ndjson", ".json", NULL };
 
 /* The kind of a file. 'vectorize' has its own way to specify it. */
 static unsigned kind_of(const cli_args *args, const char *path)
@@ -157,9 +156,12 @@ static unsigned kind_of(const cli_args *args, const char *path)
 	const bool corpus = cli_args_command(args) == &cli_vectorize;
 	const char *from = corpus ? cli_get(args, "from", "") : "", *format = cli_get(args, "format", NULL);
 	kdri_file info;
+	char ending[32];
 	if (strcmp(from, "folder") == 0 || (!*from && kdri_file_at(path, &info) && info.folder))
 		return IN_FOLDER;
-	if (strcmp(from, "json") == 0 || (!*from && is_json(path, format)))
+	if (format)
+		snprintf(ending, sizeof ending, "x.%s", format);
+	if (strcmp(from, "json") == 0 || (!*from && cli_has_ending(format ? ending : path, cli_json_endings)))
 		return IN_JSON;
 	const unsigned holds =
 	        kdr_format_holds(strcmp(from, "table") == 0 ? "csv" : format, *from ? "" : path);
@@ -178,7 +180,6 @@ static unsigned kinds_of(const cli_args *args)
 	const cli_command *c = cli_args_command(args);
 	const int files = c == &cli_evaluate ? 0 : c == &cli_convert ? 1 : cli_positional_count(args);
 	unsigned kinds = 0;
-	cli_list views;
 	char name[256];
 	const char *given, *path;
 	for (int i = 0; i < files && (given = cli_positional(args, i)); i++) {
@@ -190,75 +191,69 @@ static unsigned kinds_of(const cli_args *args)
 			cli_task_split(given, name, sizeof name, &path);
 			kinds |= kind_of(args, path);
 		}
-	if ((given = cli_get(args, "explain", NULL)) && cli_list_split(given, &views)) {
+	if ((given = cli_get(args, "explain", NULL))) {
+		const cli_list views = cli_list_split(given);
 		for (int i = 0; i < views.count; i++)
 			kinds |= kind_of(args, views.items[i]);
-		cli_list_free(&views);
 	}
 	return kinds;
 }
 
 /* --- rules --------------------------------------------------------------------------------------------- */
 
-/* Whether the first of the rule's `options` that is given has an effect; prints why not. */
-static bool has_effect(const cli_args *args, const rule *r, const char *option)
+/* Ends the program if this option, which is given and one of the rule's, has no effect. */
+static void check_option(const cli_args *args, const rule *r, const char *option)
 {
 	cli_item w;
 	char text[80], list[160] = "";
-	bool known = false;
 	for (const char *with = r->with; cli_next_item(&with, &w);)
 		if (is_given(args, &w)) {
 			describe(&w, text, sizeof text);
-			cli_error("--%s has no effect with %s%s%s; remove one of them", option, text,
-			          r->because ? ": " : "", r->because ? r->because : "");
-			return false;
+			cli_usage_error("--%s has no effect with %s%s%s; remove one of them", option, text,
+			                r->because ? ": " : "", r->because ? r->because : "");
 		}
 	for (const char *needs = r->needs; cli_next_item(&needs, &w);) {
 		if (is_given(args, &w))
-			return true;
+			return;
 		if (!cli_has_option(cli_args_command(args), w.name))
 			continue;
 		describe(&w, text, sizeof text);
-		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", known ? " or " : "", text);
-		known = true;
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? " or " : "",
+		         text);
 	}
 	const unsigned kinds = r->files ? kinds_of(args) : 0;
 	if (kinds & r->files)
-		return true;
-	if (known)
-		cli_error("--%s has no effect without %s; add it, or remove --%s", option, list, option);
-	else if (kinds)
-		cli_error("--%s has no effect: no input is %s; remove it", option, r->kinds);
-	return !known && !kinds;
+		return;
+	if (list[0])
+		cli_usage_error("--%s has no effect without %s; add it, or remove --%s", option, list,
+		                option);
+	if (kinds)
+		cli_usage_error("--%s has no effect: no input is %s; remove it", option, r->kinds);
 }
 
-/* Whether the options of a rule that are given have an effect. */
-static bool have_effect(const cli_args *args, const rule *r)
+static void check_rule(const cli_args *args, const rule *r)
 {
 	cli_item w;
 	for (const char *options = r->options; cli_next_item(&options, &w);)
-		if (cli_get(args, w.name, NULL) && !has_effect(args, r, w.name))
-			return false;
-	return true;
+		if (cli_get(args, w.name, NULL))
+			check_option(args, r, w.name);
 }
 
-bool cli_check_effects(const cli_args *args)
+void cli_check_effects(const cli_args *args)
 {
 	const cli_command *command = cli_args_command(args);
 	const kdr_job_option *o;
 	for (size_t i = 0; (o = cli_job_option(cli_family(command), &i)); i++)
-		if (!have_effect(args, &(rule){ .options = o->name,
-		                                .needs = o->needs,
-		                                .with = o->excludes,
-		                                .because = o->because }))
-			return false;
+		check_rule(args, &(rule){ .options = o->name,
+		                          .needs = o->needs,
+		                          .with = o->excludes,
+		                          .because = o->because });
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
 		const rule *r = &rules[i];
 		/* Only commands that read data have options of files by these names. */
 		if ((!r->command || strcmp(r->command, command->name) == 0) &&
 		    !(r->unless && cli_get(args, r->unless, NULL)) &&
-		    (!r->files || cli_has_option(command, "label-column")) && !have_effect(args, r))
-			return false;
+		    (!r->files || cli_has_option(command, "label-column")))
+			check_rule(args, r);
 	}
-	return true;
 }

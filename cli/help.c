@@ -95,7 +95,7 @@ void cli_help_overview(FILE *out)
 	        "kindred %s: joint clustering and label transfer for related data sets\n\n"
 	        "Usage: kindred COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
 	        kdr_version());
-	for (const cli_command *const *c = cli_commands; *c; c++)
+	for (cli_command *const *c = cli_commands; *c; c++)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
 	fprintf(out,
 	        "\nStart here:\n"
@@ -185,7 +185,7 @@ void cli_man(FILE *out, const cli_command *c)
 		        ".SH DESCRIPTION\nClusters several related data sets together, and transfers labels from a labelled "
 		        "data set to an unlabelled one.\n.SH COMMANDS\n",
 		        kdr_version());
-		for (const cli_command *const *each = cli_commands; *each; each++) {
+		for (cli_command *const *each = cli_commands; *each; each++) {
 			fprintf(out, ".TP\n\\fBkindred\\-%s\\fR(1)\n", (*each)->name);
 			roff(out, (*each)->summary);
 			fprintf(out, "\n");
@@ -240,33 +240,28 @@ static bool has_values(const cli_option *o)
 
 void cli_completion_bash(FILE *out)
 {
+	const cli_option *o;
 	fprintf(out,
 	        "# bash completion for kindred; made by 'kindred help --completion bash'\n_kindred()\n{\n"
 	        "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	        "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W \"");
-	for (const cli_command *const *c = cli_commands; *c; c++)
+	for (cli_command *const *c = cli_commands; *c; c++)
 		fprintf(out, "%s%s", c == cli_commands ? "" : " ", (*c)->name);
 	fprintf(out, "\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tlocal words='' arguments='' files=-f\n"
 	             "\tcase ${COMP_WORDS[1]} in\n");
-	for (const cli_command *const *c = cli_commands; *c; c++) {
+	for (cli_command *const *c = cli_commands; *c; c++) {
 		fprintf(out, "\t%s)\n\t\tcase $prev in\n", (*c)->name);
-		for (const cli_option_group *g = (*c)->groups; g->title; g++)
-			for (const cli_option *o = g->options; o->name; o++) {
-				if (!has_values(o))
-					continue;
-				fprintf(out, "\t\t--%s%s%c) words='", o->name, o->letter ? "|-" : "",
-				        o->letter ? o->letter : ' ');
-				put_values(out, o);
-				fprintf(out,
-				        "'; COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return ;;\n");
-			}
+		for (int i = 0; (o = cli_option_at(*c, i)); i++) {
+			if (!has_values(o))
+				continue;
+			fprintf(out, "\t\t--%s%s%c) words='", o->name, o->letter ? "|-" : "",
+			        o->letter ? o->letter : ' ');
+			put_values(out, o);
+			fprintf(out, "'; COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return ;;\n");
+		}
 		fprintf(out, "\t\tesac\n\t\twords='");
-		for (const cli_option_group *g = (*c)->groups; g->title; g++)
-			for (const cli_option *o = g->options; o->name; o++) {
-				fprintf(out, "--%s ", o->name);
-				if (o->negatable)
-					fprintf(out, "--no-%s ", o->name);
-			}
+		for (int i = 0; (o = cli_option_at(*c, i)); i++)
+			fprintf(out, o->negatable ? "--%s --no-%s " : "--%s ", o->name, o->name);
 		if ((*c)->argument) {
 			fprintf(out, "'\n\t\targuments='");
 			put_arguments(out, *c);
@@ -292,9 +287,16 @@ static void zsh_text(FILE *out, const char *text)
 	}
 }
 
-static void zsh_option(FILE *out, const cli_option *o, const char *dashed)
+/* The option as --NAME, --no-NAME or -LETTER. */
+KDR_PRINTF(3, 4)
+static void zsh_option(FILE *out, const cli_option *o, const char *format, ...)
 {
-	fprintf(out, "\t\t\t'%s%s[", o->repeats ? "*" : "", dashed);
+	va_list args;
+	fprintf(out, "\t\t\t'%s", o->repeats ? "*" : "");
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	fputc('[', out);
 	zsh_text(out, o->help);
 	fputc(']', out);
 	if (o->value) {
@@ -320,32 +322,26 @@ static void zsh_arguments(FILE *out, const cli_command *c)
 
 void cli_completion_zsh(FILE *out)
 {
+	const cli_option *o;
 	fprintf(out,
 	        "#compdef kindred\n# zsh completion for kindred; made by 'kindred help --completion zsh'\n_kindred() {\n"
 	        "\tlocal -a commands=(\n");
-	for (const cli_command *const *c = cli_commands; *c; c++) {
+	for (cli_command *const *c = cli_commands; *c; c++) {
 		fprintf(out, "\t\t'%s:", (*c)->name);
 		zsh_text(out, (*c)->summary);
 		fprintf(out, "'\n");
 	}
 	fprintf(out, "\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
 	             "\tlocal command=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n");
-	for (const cli_command *const *c = cli_commands; *c; c++) {
+	for (cli_command *const *c = cli_commands; *c; c++) {
 		fprintf(out, "\t%s)\n\t\t_arguments \\\n", (*c)->name);
-		for (const cli_option_group *g = (*c)->groups; g->title; g++)
-			for (const cli_option *o = g->options; o->name; o++) {
-				char dashed[64];
-				snprintf(dashed, sizeof dashed, "--%s", o->name);
-				zsh_option(out, o, dashed);
-				if (o->negatable) {
-					snprintf(dashed, sizeof dashed, "--no-%s", o->name);
-					zsh_option(out, o, dashed);
-				}
-				if (o->letter) {
-					snprintf(dashed, sizeof dashed, "-%c", o->letter);
-					zsh_option(out, o, dashed);
-				}
-			}
+		for (int i = 0; (o = cli_option_at(*c, i)); i++) {
+			zsh_option(out, o, "--%s", o->name);
+			if (o->negatable)
+				zsh_option(out, o, "--no-%s", o->name);
+			if (o->letter)
+				zsh_option(out, o, "-%c", o->letter);
+		}
 		zsh_arguments(out, *c);
 		fprintf(out, "\t\t;;\n");
 	}
@@ -384,15 +380,15 @@ static void fish_option(FILE *out, const cli_command *c, const cli_option *o)
 
 void cli_completion_fish(FILE *out)
 {
+	const cli_option *o;
 	fprintf(out, "# fish completion for kindred; made by 'kindred help --completion fish'\n"
 	             "complete -c kindred -f\n");
-	for (const cli_command *const *c = cli_commands; *c; c++) {
+	for (cli_command *const *c = cli_commands; *c; c++) {
 		fprintf(out, "complete -c kindred -n __fish_use_subcommand -a %s -d '", (*c)->name);
 		fish_text(out, (*c)->summary);
 		fprintf(out, "'\n");
-		for (const cli_option_group *g = (*c)->groups; g->title; g++)
-			for (const cli_option *o = g->options; o->name; o++)
-				fish_option(out, *c, o);
+		for (int i = 0; (o = cli_option_at(*c, i)); i++)
+			fish_option(out, *c, o);
 		if ((*c)->completes_files)
 			fprintf(out, "complete -c kindred -n '__fish_seen_subcommand_from %s' -F\n",
 			        (*c)->name);

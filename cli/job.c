@@ -1,7 +1,6 @@
 /* Options of jobs: the library's table on the command line. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 kdr_family cli_family(const cli_command *command)
@@ -35,7 +34,7 @@ static bool is_named(const cli_option *table, const kdr_job_option *o)
 	return table->name != NULL;
 }
 
-/* A copy of a table with the library's options, which lives as long as the program; NULL if memory is short. */
+/* A copy of a table with the library's options. */
 static const cli_option *completed(const cli_option *table, kdr_family family)
 {
 	size_t room = 1, n = 0;
@@ -47,8 +46,8 @@ static const cli_option *completed(const cli_option *table, kdr_family family)
 		any = any || own->of_job;
 	if (!any)
 		return table;
-	cli_option *out = calloc(room, sizeof *out);
-	for (const cli_option *own = table; out && own->name; own++) {
+	cli_option *out = cli_new(room, sizeof *out);
+	for (const cli_option *own = table; own->name; own++) {
 		if (!own->of_job)
 			out[n++] = *own;
 		for (size_t i = 0; own->of_job && (o = cli_job_option(family, &i)); i++)
@@ -64,13 +63,11 @@ static const cli_option *completed(const cli_option *table, kdr_family family)
 	return out;
 }
 
-bool cli_options_complete(void)
+void cli_options_complete(void)
 {
-	for (const cli_command *const *c = cli_commands; *c; c++)
+	for (cli_command *const *c = cli_commands; *c; c++)
 		for (cli_option_group *g = (*c)->groups; g->title; g++)
-			if (!(g->options = completed(g->options, cli_family(*c))))
-				return false;
-	return true;
+			g->options = completed(g->options, cli_family(*c));
 }
 
 const kdr_algo *cli_job_algo(kdr_job *job)
@@ -78,36 +75,47 @@ const kdr_algo *cli_job_algo(kdr_job *job)
 	return kdr_options_algo(kdr_job_options_of(job)->settings);
 }
 
-int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_job **job)
+kdr_job_options *cli_job_read(cli_run *run)
 {
+	const cli_args *args = run->args;
 	const kdr_family family = cli_family(cli_args_command(args));
 	const kdr_job_option *o;
 	const char *value;
-	CLI_DO(cli_code(ctx, kdr_job_new(ctx, family, job)));
+	cli_check(kdr_job_new(run->ctx, family, &run->job));
 	for (size_t i = 0; (o = cli_job_option(family, &i)); i++)
 		for (int n = 0; (value = cli_get_nth(args, o->name, n)); n++)
-			CLI_DO(cli_code(ctx, kdr_job_set(ctx, *job, o->name, value)));
-	kdr_job_options *options = kdr_job_options_of(*job);
+			cli_check(kdr_job_set(run->ctx, run->job, o->name, value));
+	kdr_job_options *options = kdr_job_options_of(run->job);
 	options->map = cli_flag(args, "report");
 	options->representation = cli_get(args, "write-h5ad", NULL) != NULL;
 	options->model = cli_get(args, "save-model", NULL) != NULL;
 	options->no_model = !options->model && !cli_get(args, "arrays", NULL);
 	if (options->model && options->features_from)
-		return cli_usage_error(
+		cli_usage_error(
 		        "--save-model cannot be combined with --features-from, because 'predict' cannot compute the learned features; remove one of them");
-	return EXIT_DONE;
+	return options;
 }
 
-int cli_job_exit(const cli_args *args, const kdr_result *result)
+void cli_job_ready(const cli_run *run)
 {
-	kdr_stop stop = kdr_result_stop(result);
-	if (stop == KDR_STOP_CANCELLED)
-		return EXIT_INTERRUPTED;
-	if (!kdr_result_complete(result) && cli_flag(args, "strict"))
-		return cli_fail_with(
+	if (cli_rank() == 0) { /* only the first rank writes */
+		cli_outputs_check(run, true);
+		cli_pass(cli_write_back(run, NULL));
+	}
+	cli_pass(cli_ranks_agree(EXIT_DONE));
+	cli_session_limit(run->ctx);
+}
+
+void cli_job_finish(cli_run *run)
+{
+	const kdr_result *result = run->result;
+	cli_outputs_finish(run);
+	if (kdr_result_stop(result) == KDR_STOP_CANCELLED)
+		cli_end(EXIT_INTERRUPTED);
+	if (!kdr_result_complete(result) && cli_flag(run->args, "strict"))
+		cli_stop(
 		        EXIT_NOT_CONVERGED,
-		        "--strict: the method did not converge (%s after %lld iteration%s); increase max_iter with --set, or remove --strict",
-		        kdr_stop_name(stop), (long long)kdr_result_iterations(result),
-		        CLI_S(kdr_result_iterations(result)));
-	return EXIT_DONE;
+		        "--strict: the method did not converge (%s after %s); increase max_iter with --set, or remove --strict",
+		        kdr_stop_name(kdr_result_stop(result)),
+		        cli_count(kdr_result_iterations(result), "iteration"));
 }

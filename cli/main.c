@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {
+cli_command *const cli_commands[] = {
 	&cli_cluster, &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate,  &cli_embed,    &cli_report,
 	&cli_cut,     &cli_relabel,  &cli_inspect, &cli_convert, &cli_vectorize, &cli_generate, &cli_methods,
 	&cli_cite,    &cli_demo,     &cli_version, &cli_help,    NULL,
@@ -13,24 +13,24 @@ const cli_command *const cli_commands[] = {
 
 const cli_command *cli_command_find(const char *name)
 {
-	for (const cli_command *const *c = cli_commands; *c; c++)
+	for (cli_command *const *c = cli_commands; *c; c++)
 		if (strcmp((*c)->name, name) == 0)
 			return *c;
 	return NULL;
 }
 
-static int unknown_command(const char *name)
+static _Noreturn void unknown_command(const char *name)
 {
 	const char *all[32], *nearest[1];
 	size_t n = 0;
-	for (const cli_command *const *c = cli_commands; *c && n < 32; c++)
+	for (cli_command *const *c = cli_commands; *c && n < 32; c++)
 		all[n++] = (*c)->name;
 	if (strcmp(name, "bench") == 0)
-		return cli_usage_error(
+		cli_usage_error(
 		        "unknown command 'bench'; use 'python -m kindred.bench', which is part of the Python package");
 	if (kdr_suggest(name, all, n, nearest, 1))
-		return cli_usage_error("unknown command '%s'; did you mean '%s'?", name, nearest[0]);
-	return cli_usage_error("unknown command '%s'; 'kindred help' lists the commands", name);
+		cli_usage_error("unknown command '%s'; did you mean '%s'?", name, nearest[0]);
+	cli_usage_error("unknown command '%s'; 'kindred help' lists the commands", name);
 }
 
 /* --- processes that a launcher such as mpirun or srun has started together ---------------------------- */
@@ -65,28 +65,25 @@ int cli_launched_ranks(void)
 
 /* --- version and help: small enough to live here ----------------------------------------------------- */
 
-static cli_option_group common_only[] = { { "Common", cli_common_options }, { NULL, NULL } };
-
-static int run_version(cli_args *args)
+static void run_version(cli_run *run)
 {
 	printf("kindred %s\n", kdr_version());
-	if (cli_flag(args, "verbose")) {
+	if (cli_flag(run->args, "verbose")) {
 		char devices[2048];
 		kdr_device_info(devices, sizeof devices);
 		fputs(kdr_build_info(), stdout);
 		fputs(devices, stdout);
 	}
-	return cli_finish(EXIT_DONE);
 }
 
-const cli_command cli_version = {
+cli_command cli_version = {
 	.name = "version",
 	.usage = "[-v]",
 	.summary = "print the version; with -v also build details and devices",
 	.description =
 	        "Prints the version. With -v, also prints the compiler and libraries the program was built with, and the devices it can use.",
 	.example = "kindred version -v",
-	.groups = common_only,
+	.groups = { CLI_COMMON },
 	.run = run_version,
 };
 
@@ -96,29 +93,22 @@ static const cli_option help_options[] = {
 	CLI_VALUE("completion", "SHELL", "print the completion script for a shell", .choices = shells),
 	CLI_OPTIONS_END,
 };
-static cli_option_group help_groups[] = {
-	{ "Options", help_options },
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
-};
-
-static int run_help(cli_args *args)
+static void run_help(cli_run *run)
 {
 	static void (*const completions[])(FILE *) = { cli_completion_bash, cli_completion_zsh,
 		                                       cli_completion_fish }; /* as `shells` */
-	const char *name = cli_positional(args, 0);
+	const char *name = cli_positional(run->args, 0);
 	const cli_command *command = name ? cli_command_find(name) : NULL;
 	if (name && !command)
-		return unknown_command(name);
-	if (cli_get(args, "completion", NULL))
-		completions[cli_get_choice(args, "completion", 0)](stdout);
-	else if (cli_flag(args, "man"))
+		unknown_command(name);
+	if (cli_get(run->args, "completion", NULL))
+		completions[cli_get_choice(run->args, "completion", 0)](stdout);
+	else if (cli_flag(run->args, "man"))
 		cli_man(stdout, command);
 	else if (command)
 		cli_help_command(stdout, command);
 	else
 		cli_help_overview(stdout);
-	return cli_finish(EXIT_DONE);
 }
 
 static const char *command_name(int index)
@@ -126,7 +116,7 @@ static const char *command_name(int index)
 	return cli_commands[index] ? cli_commands[index]->name : NULL;
 }
 
-const cli_command cli_help = {
+cli_command cli_help = {
 	.name = "help",
 	.usage = "[COMMAND] [--man | --completion SHELL]",
 	.summary = "show the help of a command",
@@ -135,7 +125,7 @@ const cli_command cli_help = {
 	        "page or a completion script instead.",
 	.example =
 	        "kindred help cluster\n# enable completion in the current bash session\nsource <(kindred help --completion bash)",
-	.groups = help_groups,
+	.groups = { { "Options", help_options }, CLI_COMMON },
 	.argument = command_name,
 	.run = run_help,
 };
@@ -143,11 +133,10 @@ const cli_command cli_help = {
 int main(int argc, char **argv)
 {
 	const cli_words words = cli_system_start(argc, argv);
-	if (!cli_options_complete())
-		return cli_no_memory();
+	cli_options_complete();
 	if (words.count < 2) {
 		cli_help_overview(stderr);
-		return EXIT_USAGE;
+		cli_end(EXIT_USAGE);
 	}
 	const char *name = words.texts[1];
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
@@ -158,7 +147,7 @@ int main(int argc, char **argv)
 		name = "cite";
 	const cli_command *command = cli_command_find(name);
 	if (!command)
-		return unknown_command(name);
+		unknown_command(name);
 	if (cli_launched_ranks() > 1 && !kdr_build_has("mpi") && command != &cli_version &&
 	    command != &cli_help) {
 		if (cli_launched_rank() <= 0)
@@ -167,24 +156,15 @@ int main(int argc, char **argv)
 			        "do the same work and write the same files; start one process, or build with "
 			        "-DKINDRED_MPI=ON",
 			        cli_launched_ranks());
-		return EXIT_USAGE;
+		cli_end(EXIT_USAGE);
 	}
-	cli_args *args = cli_args_parse(command, words.count - 2, words.texts + 2);
-	if (!args)
-		return EXIT_USAGE;
-	int code;
+	const cli_args *args = cli_args_parse(command, words.count - 2, words.texts + 2);
 	if (cli_flag(args, "help")) {
 		cli_help_command(stdout, command);
-		code = cli_finish(EXIT_DONE);
-	} else if (!cli_check_effects(args)) {
-		code = EXIT_USAGE;
 	} else {
+		cli_check_effects(args);
 		cli_stages_record();
-		code = command->run(args);
-		cli_ranks_early(code);
-		if (code != EXIT_DONE)
-			cli_remove_empty_folder();
+		cli_command_run(args);
 	}
-	cli_args_free(args);
-	return code;
+	cli_end(EXIT_DONE);
 }

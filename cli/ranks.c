@@ -57,23 +57,23 @@ static void share_threads(kdr_context *ctx)
 		kdr_context_set_threads(ctx, threads / beside > 1 ? threads / beside : 1);
 }
 
-int cli_ranks_join(kdr_context *ctx, const cli_args *args)
+void cli_ranks_join(const cli_run *run)
 {
 	if (cli_launched_rank() < 0)
-		return EXIT_DONE;
+		return;
 	if (!cli_room(ROOM))
-		return cli_fail_with(
+		cli_stop(
 		        EXIT_OTHER,
 		        "MPI needs %d MB, but the limit on address space (ulimit -v) leaves less; raise the limit",
 		        ROOM >> 20);
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
-		return cli_fail_with(EXIT_OTHER, "MPI cannot be started");
+		cli_stop(EXIT_OTHER, "MPI cannot be started");
 	MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &self.ranks);
 	self.joined = true;
-	if (!cli_get(args, "threads", NULL))
-		share_threads(ctx);
-	return cli_code(ctx, kdr_context_set_mpi(ctx, MPI_Comm_c2f(MPI_COMM_WORLD)));
+	if (!cli_get(run->args, "threads", NULL))
+		share_threads(run->ctx);
+	cli_check(kdr_context_set_mpi(run->ctx, MPI_Comm_c2f(MPI_COMM_WORLD)));
 }
 
 int cli_ranks_agree(int code)
@@ -125,17 +125,18 @@ static bool same_tasks(kdr_data *const *data, int64_t count)
 	return ends[0] == -ends[1];
 }
 
-int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count)
+void cli_ranks_place(const cli_run *run)
 {
-	kdr_status st = KDR_OK;
-	if (self.joined && !same_tasks(data, count))
-		return cli_fail_with(
+	const cli_tasks *tasks = &run->tasks;
+	if (!self.joined)
+		return;
+	if (!same_tasks(tasks->data, tasks->count))
+		cli_stop(
 		        EXIT_DATA,
 		        "the files of the ranks do not have the same data sets in the same order; with --task-column, "
 		        "give one file, of which each rank reads a part");
-	for (int64_t i = 0; self.joined && i < count && st == KDR_OK; i++)
-		st = kdr_mpi_place(ctx, data[i]);
-	return cli_code(ctx, st);
+	for (int64_t i = 0; i < tasks->count; i++)
+		cli_check(kdr_mpi_place(run->ctx, tasks->data[i]));
 }
 
 void cli_ranks_leave(void)
@@ -154,12 +155,11 @@ void cli_ranks_early(int code)
 }
 
 /* "part{rank}.npy": "part3.npy" on rank 3. */
-static char *put_rank(const char *path, const char *at)
+static const char *put_rank(const char *path, const char *at)
 {
-	size_t room = strlen(path) + 16;
-	char *out = malloc(room);
-	if (out)
-		snprintf(out, room, "%.*s%d%s", (int)(at - path), path, self.rank, at + strlen("{rank}"));
+	const size_t room = strlen(path) + 16;
+	char *out = cli_new(room, 1);
+	snprintf(out, room, "%.*s%d%s", (int)(at - path), path, self.rank, at + strlen("{rank}"));
 	return out;
 }
 
@@ -187,39 +187,29 @@ static void name_task(const char *path, size_t length, cli_task_arg *task)
 }
 
 /* The file of a list of as many as there are ranks that is this rank's; NULL: it is none. *end: behind the first. */
-static char *from_list(const char *path, const char **end)
+static const char *from_list(const char *path, const char **end)
 {
-	int count = 1;
-	const char *mine = path;
-	for (const char *p = path; *p; p++)
-		if (*p == ',') {
-			*end = count == 1 ? p : *end;
-			mine = count == self.rank ? p + 1 : mine;
-			count++;
-		}
-	if (count != self.ranks || count == 1)
-		return NULL;
-	return strndup(mine, strcspn(mine, ","));
+	const cli_list list = cli_list_split(path);
+	*end = path + strcspn(path, ",");
+	return list.count == self.ranks && list.count > 1 ? list.items[self.rank] : NULL;
 }
 
-int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
+void cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 {
 	int own = 0;
 	if (!self.joined)
-		return EXIT_DONE;
+		return;
 	for (int i = 0; i < count; i++) {
 		const char *path = list[i].path, *at = strstr(path, "{rank}"), *end = NULL;
-		char *file = at ? put_rank(path, at) : kdri_exists(path) ? NULL : from_list(path, &end);
-		if (at && !file)
-			return cli_no_memory();
+		const char *file = at ? put_rank(path, at) : kdri_exists(path) ? NULL : from_list(path, &end);
 		if (!file)
 			continue;
 		name_task(path, at ? strlen(path) : (size_t)(end - path), &list[i]);
-		list[i].path = file; /* lives as long as the program */
+		list[i].path = file;
 		own++;
 	}
 	if (own > 0 && own < count)
-		return cli_usage_error(
+		cli_usage_error(
 		        "under mpirun, give one file per rank ({rank}, or a list of %d files) for all data sets, or for none",
 		        self.ranks);
 	if (own == 0 && self.ranks > 1) {
@@ -227,5 +217,4 @@ int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 		reading->parts = self.ranks;
 	}
 	reading->may_be_empty = own > 0 && self.ranks > 1;
-	return EXIT_DONE;
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,10 +22,9 @@ static const double hdf5_patience = 30;
 static volatile sig_atomic_t interrupts;
 
 static struct {
-	double start, limit; /* seconds; limit 0: none */
-	bool quiet;          /* warnings are not printed */
-	bool strict;         /* warnings of the library are refusals */
-	bool refused;
+	cli_run *run; /* the command that runs now */
+	double limit; /* seconds; 0: none */
+	bool quiet;   /* warnings are not printed */
 } session;
 
 static struct {
@@ -63,14 +63,6 @@ void cli_print_safely(FILE *out, const char *text, size_t length)
 	}
 }
 
-void cli_print_data(const char *text, size_t length)
-{
-	if (cli_is_terminal(stdout))
-		cli_print_safely(stdout, text, length);
-	else
-		fwrite(text, 1, length, stdout);
-}
-
 void cli_print_json(kdri_json *j)
 {
 	if (j->failed)
@@ -78,18 +70,6 @@ void cli_print_json(kdri_json *j)
 	else
 		puts(j->text);
 	kdri_json_free(j);
-}
-
-void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what)
-{
-	cli_text t;
-	if (!cli_text_open(&t))
-		return;
-	print(t.stream, what);
-	char *text = cli_text_close(&t);
-	if (text)
-		cli_print_safely(out, text, t.length);
-	free(text);
 }
 
 static void print_line(const char *kind, const char *format, va_list args)
@@ -120,16 +100,28 @@ void cli_errors_once(void)
 	reported = false;
 }
 
+static void put_error(const char *format, va_list args)
+{
+	if (!(only_first && reported) && !cli_ranks_hold(format, args))
+		print_line("", format, args);
+	reported = true;
+}
+
 void cli_error(const char *format, ...)
 {
 	va_list args;
-	if (only_first && reported)
-		return;
-	reported = true;
 	va_start(args, format);
-	if (!cli_ranks_hold(format, args))
-		print_line("", format, args);
+	put_error(format, args);
 	va_end(args);
+}
+
+void cli_stop(int code, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	put_error(format, args);
+	va_end(args);
+	cli_end(code);
 }
 
 void cli_warn(const char *format, ...)
@@ -155,26 +147,64 @@ static int exit_code_of(kdr_status status)
 	}
 }
 
-int cli_fail(const kdr_context *ctx, kdr_status status)
+int cli_code(kdr_status status)
 {
-	const char *detail = kdr_context_error(ctx);
+	const char *detail = kdr_context_error(session.run ? session.run->ctx : NULL);
+	if (status == KDR_OK)
+		return EXIT_DONE;
 	if (cli_interrupted())
-		return cli_fail_with(EXIT_INTERRUPTED, "interrupted before a result was available");
-	cli_error("%s", detail[0] ? detail : kdr_strerror(status));
-	return exit_code_of(status);
+		cli_error("interrupted before a result was available");
+	else
+		cli_error("%s", detail[0] ? detail : kdr_strerror(status));
+	return cli_interrupted() ? EXIT_INTERRUPTED : exit_code_of(status);
 }
 
-int cli_code(const kdr_context *ctx, kdr_status status)
+void cli_pass(int code)
 {
-	return status == KDR_OK ? EXIT_DONE : cli_fail(ctx, status);
+	if (code != EXIT_DONE)
+		cli_end(code);
 }
 
-int cli_code_reading(const kdr_context *ctx, kdr_status status)
+void cli_check(kdr_status status)
 {
-	int code = cli_code(ctx, status);
-	return code != EXIT_INTERRUPTED && (status == KDR_ERR_UNSUPPORTED || status == KDR_ERR_SIZE)
-	               ? EXIT_DATA
-	               : code;
+	cli_pass(cli_code(status));
+}
+
+void cli_check_reading(kdr_status status)
+{
+	const int code = cli_code(status);
+	cli_pass(code != EXIT_INTERRUPTED && (status == KDR_ERR_UNSUPPORTED || status == KDR_ERR_SIZE)
+	                 ? EXIT_DATA
+	                 : code);
+}
+
+/* --- memory, and counts in sentences -------------------------------------------------------------- */
+
+/* What cli_new gave: a list from here, so that a search for leaks finds it. */
+static union block {
+	union block *next;
+	max_align_t alignment;
+} * blocks;
+
+void *cli_new(size_t count, size_t size)
+{
+	const size_t room = count < SIZE_MAX / 2 / size ? count * size : SIZE_MAX / 2;
+	union block *new = calloc(1, sizeof *new + room);
+	if (!new)
+		cli_stop(EXIT_OTHER, "out of memory");
+	new->next = blocks;
+	blocks = new;
+	return new + 1;
+}
+
+const char *cli_count(int64_t n, const char *noun)
+{
+	static char texts[8][48];
+	static int last;
+	char *text = texts[++last % 8];
+	const bool es = noun[strlen(noun) - 1] == 's';
+	snprintf(text, sizeof texts[0], "%lld %s%s", (long long)n, noun, n == 1 ? "" : es ? "es" : "s");
+	return text;
 }
 
 /* --- Ctrl-C ------------------------------------------------------------------------------------- */
@@ -196,7 +226,7 @@ bool cli_interrupted(void)
 static void session_draw(const kdr_event *e)
 {
 	char text[256];
-	cli_progress_text(e, cli_now() - session.start, session.limit, text, sizeof text);
+	cli_progress_text(e, cli_now() - session.run->start, session.limit, text, sizeof text);
 	fprintf(stderr, "\r\033[K%s", text);
 	fflush(stderr);
 	progress.line_open = true;
@@ -204,11 +234,11 @@ static void session_draw(const kdr_event *e)
 
 static int on_event(void *user, const kdr_event *e)
 {
-	(void)user;
+	cli_run *run = user;
 	double now = cli_now();
-	if (e->kind == KDR_EVENT_WARNING && session.strict) {
+	if (e->kind == KDR_EVENT_WARNING && run->strict) {
 		cli_error("%s (an error because of --strict)", e->message);
-		session.refused = true;
+		run->refused = true;
 		return 1;
 	}
 	if (e->kind == KDR_EVENT_WARNING)
@@ -262,76 +292,79 @@ bool cli_quiet(const cli_args *args)
 /* With this much memory, in the machine or the container, the 256 MB of cli_keep_memory do not matter. */
 static const double least_to_keep = 4e9;
 
-int cli_session_open(const cli_args *args, kdr_context **out)
+void cli_session_open(cli_run *run)
 {
+	const cli_args *args = run->args;
 	int64_t seed = 1, threads = 0;
 	double memory = 0, unpacked = 0;
-	kdr_context *ctx = NULL;
-	if (!cli_get_int(args, "seed", 0, INT64_MAX, &seed) ||
-	    !cli_get_int(args, "threads", 1, 4096, &threads) ||
-	    !cli_get_real(args, "time-limit", 0, INFINITY, &session.limit) ||
-	    !cli_get_size(args, "max-memory", &memory) || !cli_get_size(args, "max-unpacked", &unpacked))
-		return EXIT_USAGE;
-	kdr_status st = kdr_context_new(&ctx, NULL);
-	if (st != KDR_OK)
-		return cli_fail(NULL, st);
-	kdr_context_set_seed(ctx, (uint64_t)seed);
-	kdr_context_set_threads(ctx, (int)threads);
-	kdr_context_set_isolation(ctx, hdf5_patience);
-	kdr_context_set_max_memory(ctx, memory);
-	kdr_context_set_max_unpacked(ctx, unpacked);
-	kdr_context_set_raw_cells(ctx, cli_flag(args, "raw-cells"));
+	cli_get_int(args, "seed", 0, INT64_MAX, &seed);
+	cli_get_int(args, "threads", 1, 4096, &threads);
+	cli_get_real(args, "time-limit", 0, INFINITY, &session.limit);
+	cli_get_size(args, "max-memory", &memory);
+	cli_get_size(args, "max-unpacked", &unpacked);
+	cli_check(kdr_context_new(&run->ctx, NULL));
+	kdr_context_set_seed(run->ctx, (uint64_t)seed);
+	kdr_context_set_threads(run->ctx, (int)threads);
+	kdr_context_set_isolation(run->ctx, hdf5_patience);
+	kdr_context_set_max_memory(run->ctx, memory);
+	kdr_context_set_max_unpacked(run->ctx, unpacked);
+	kdr_context_set_raw_cells(run->ctx, cli_flag(args, "raw-cells"));
 	if (memory == 0 && kdri_memory_total() >= least_to_keep)
 		cli_keep_memory();
-	if ((st = kdr_context_protect_inputs(ctx)) == KDR_OK)
-		st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
-	if (st != KDR_OK) {
-		const int code = st == KDR_ERR_ARGUMENT ? cli_usage_error("--%s", kdr_context_error(ctx))
-		                                        : cli_fail(ctx, st);
-		kdr_context_free(ctx);
-		return code;
-	}
+	cli_check(kdr_context_protect_inputs(run->ctx));
+	const kdr_status st = kdr_context_set_device(run->ctx, cli_get(args, "device", NULL));
+	if (st == KDR_ERR_ARGUMENT)
+		cli_usage_error("--%s", kdr_context_error(run->ctx));
+	cli_check(st);
 	session.quiet = cli_quiet(args);
 	progress.verbose = cli_flag(args, "verbose") && cli_rank() == 0;
 	progress.show = !cli_quiet(args) && cli_rank() == 0 &&
 	                strcmp(cli_get(args, "progress", cli_is_terminal(stderr) ? "1" : "0"), "1") == 0;
-	kdr_context_set_progress(ctx, on_event, NULL);
-	session.start = cli_now();
+	kdr_context_set_progress(run->ctx, on_event, run);
+	run->start = cli_now();
 	cli_on_stop(on_interrupt);
-	*out = ctx;
-	return EXIT_DONE;
-}
-
-void cli_session_strict(void)
-{
-	session.strict = true;
-}
-
-bool cli_session_refused(void)
-{
-	return session.refused;
 }
 
 void cli_session_limit(kdr_context *ctx)
 {
-	double left = session.limit - (cli_now() - session.start);
+	double left = session.limit - (cli_now() - session.run->start);
 	if (session.limit > 0)
 		kdr_context_set_time_limit(ctx, left > 1e-9 ? left : 1e-9);
 }
 
-int cli_finish(int exit_code)
-{
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		cli_error("cannot write to standard output: %s", strerror(errno));
-		return exit_code == EXIT_DONE ? EXIT_OTHER : exit_code;
-	}
-	return exit_code;
-}
-
-int cli_session_close(kdr_context *ctx, int exit_code)
+/* Frees what the command has. */
+static void session_close(cli_run *run)
 {
 	clear_line();
-	kdr_context_free(ctx);
+	kdr_result_free(run->result);
+	kdr_job_free(run->job);
+	cli_tasks_free(&run->tasks);
+	kdr_context_free(run->ctx);
+	*run = (cli_run){ 0 }; /* demo runs other commands */
+	session.run = NULL;
+}
+
+void cli_command_run(const cli_args *args)
+{
+	static cli_run run; /* outlives cli_end, which a search for leaks sees */
+	run = (cli_run){ .args = args };
+	session.run = &run;
+	cli_args_command(args)->run(&run);
+	session_close(&run);
+}
+
+void cli_end(int code)
+{
+	code = cli_ranks_agree(code);
+	if (session.run)
+		session_close(session.run);
 	cli_ranks_leave();
-	return cli_finish(exit_code);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		cli_error("cannot write to standard output: %s", strerror(errno));
+		code = code == EXIT_DONE ? EXIT_OTHER : code;
+	}
+	cli_ranks_early(code);
+	if (code != EXIT_DONE)
+		cli_remove_empty_folder();
+	exit(code);
 }

@@ -1,5 +1,6 @@
 /* Prints the summary of a job. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "system.h"
 
 #include <limits.h>
 #include <math.h>
@@ -109,7 +110,7 @@ static int64_t labelled(const kdr_result *r)
 static void print_details(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
-	int64_t iterations = kdr_result_iterations(r), count;
+	int64_t count;
 	const double *objective = kdr_result_objective(r, &count);
 	const char *members = kdri_json_text(about_field(run, -1, "members"), NULL);
 	const char *kind = cli_text_at(run->about, "data");
@@ -118,8 +119,8 @@ static void print_details(FILE *out, const cli_run *run)
 		fprintf(out, "\nmethods (%s): %s\n",
 		        cli_has_classes(r) ? "agreement with the final labels, 0 to 1" : "votes", members);
 	} else {
-		fprintf(out, "\n%s: %s %lld iteration%s", kdr_result_algo(r)->title, stop_in_words(r),
-		        (long long)iterations, CLI_S(iterations));
+		fprintf(out, "\n%s: %s %s", kdr_result_algo(r)->title, stop_in_words(r),
+		        cli_count(kdr_result_iterations(r), "iteration"));
 		if (count > 0)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
 		fputc('\n', out);
@@ -199,7 +200,7 @@ static void print_effect(FILE *out, const cli_run *run, int64_t task)
 	if (from)
 		fprintf(out, "  clusters carried over from %s", from);
 	else if (isfinite(moved))
-		fprintf(out, "  %.0f sample%s moved", moved, CLI_S(moved));
+		fprintf(out, "  %s moved", cli_count((int64_t)moved, "sample"));
 	else if (said && strncmp(said, name, strlen(name)) == 0 && !cli_has_classes(run->result) &&
 	         kdr_result_ntasks(run->result) > 1)
 		fprintf(out, "  %.*s", (int)strcspn(said + strlen(name) + 2, ",;:("),
@@ -218,7 +219,7 @@ static void print_table(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
 	const bool classes = cli_has_classes(r);
-	const int64_t ntasks = kdr_result_ntasks(r), count = labelled(r);
+	const int64_t ntasks = kdr_result_ntasks(r);
 	bool scored = false, confident = false, moved = false;
 	const char *compared = NULL, *separate = NULL;
 	const int widest = name_width(r, 8);
@@ -229,8 +230,8 @@ static void print_table(FILE *out, const cli_run *run)
 		confident = confident || isfinite(confidence_of(run, i));
 		moved = moved || isfinite(kdri_json_number(about_field(run, i, "moved"), NAN));
 	}
-	fprintf(out, "%s %lld data set%s with method %s in %.2f s\n", classes ? "Labelled" : "Clustered",
-	        (long long)count, CLI_S(count),
+	fprintf(out, "%s %s with method %s in %.2f s\n", classes ? "Labelled" : "Clustered",
+	        cli_count(labelled(r), "data set"),
 	        kdr_result_algo(r)->called ? kdr_result_algo(r)->called : kdr_result_algo(r)->id,
 	        cli_now() - run->start);
 	fprintf(out, "%-*s  %9s", widest, "data set", "samples");
@@ -270,9 +271,8 @@ static void print_calibration(FILE *out, const cli_run *run)
 	const kdri_json_value *c = kdri_json_get(run->about, "calibration");
 	int64_t held_out = cli_integer_at(c, "held_out");
 	if (held_out > 0)
-		fprintf(out,
-		        "\non %lld held-out source sample%s: accuracy %.3f, log loss %.3f (lower is better)\n%s\n",
-		        (long long)held_out, CLI_S(held_out), cli_number_at(c, "accuracy"),
+		fprintf(out, "\non %s: accuracy %.3f, log loss %.3f (lower is better)\n%s\n",
+		        cli_count(held_out, "held-out source sample"), cli_number_at(c, "accuracy"),
 		        cli_number_at(c, "log_loss"), cli_text_at(c, "note"));
 }
 
@@ -367,8 +367,8 @@ static bool print_attention(FILE *out, const cli_run *run)
 			fprintf(out, "warning: %s; this is the best result so far\n",
 			        stop == KDR_STOP_TIME ? "stopped at the time limit" : "interrupted");
 		else
-			fprintf(out, "warning: %s %lld iteration%s\n", stop_in_words(r),
-			        (long long)kdr_result_iterations(r), CLI_S(kdr_result_iterations(r)));
+			fprintf(out, "warning: %s %s\n", stop_in_words(r),
+			        cli_count(kdr_result_iterations(r), "iteration"));
 		any = true;
 	}
 	for (int64_t i = 0; i < warnings && i < most; i++)
@@ -399,11 +399,9 @@ static void print_least_like(FILE *out, const cli_run *run)
 		for (int64_t c = 0; c < kdri_json_count(list) && c < SHOWN; c++) {
 			const kdri_json_value *one = kdri_json_at(list, c);
 			const char *class = cli_text_at(one, "class");
-			const int64_t size = cli_integer_at(one, "size");
-			fprintf(out, "  cluster %lld: %.2f, %lld sample%s",
-			        cli_integer_at(one, "target_cluster"),
-			        cli_number_at(one, "mean_unlike_source"), (long long)size,
-			        size == 1 ? "" : "s");
+			fprintf(out, "  cluster %lld: %.2f, %s", cli_integer_at(one, "target_cluster"),
+			        cli_number_at(one, "mean_unlike_source"),
+			        cli_count(cli_integer_at(one, "size"), "sample"));
 			if (class)
 				fprintf(out, ", %.0f %% labelled %s", 100 * cli_number_at(one, "class_share"),
 				        class);
@@ -469,9 +467,8 @@ void cli_quality_lines(FILE *out, const kdr_quality *q)
 	                : "-1 to 1, higher is better; simplified: computed from distances to the cluster means");
 	print_line(out, "davies_bouldin", q->davies_bouldin, "0 or more, lower is better");
 	print_line(out, "calinski_harabasz", q->calinski_harabasz, "0 or more, higher is better");
-	snprintf(words, sizeof words,
-	         "at most 1: mean adjusted Rand index with %lld fit%s on 4/5 of the samples",
-	         (long long)q->resamples, CLI_S(q->resamples));
+	snprintf(words, sizeof words, "at most 1: mean adjusted Rand index with %s on 4/5 of the samples",
+	         cli_count(q->resamples, "fit"));
 	if (q->resamples > 0)
 		print_line(out, "stability", q->stability, words);
 }
@@ -633,9 +630,13 @@ static void print_verdicts(FILE *out, const cli_run *run)
 	}
 }
 
-void cli_summary(FILE *out, const cli_run *run)
+void cli_summary(FILE *to, const cli_run *run)
 {
 	const bool verbose = cli_flag(run->args, "verbose");
+	cli_text t;
+	if (!cli_text_open(&t))
+		return;
+	FILE *out = t.stream;
 	if (print_attention(out, run))
 		fputc('\n', out);
 	print_table(out, run);
@@ -658,4 +659,8 @@ void cli_summary(FILE *out, const cli_run *run)
 	}
 	print_model(out, run);
 	print_files(out, run);
+	char *text = cli_text_close(&t);
+	if (text)
+		cli_print_safely(to, text, t.length);
+	free(text);
 }

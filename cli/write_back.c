@@ -81,33 +81,24 @@ static bool is_workbook(const char *path)
 	return dot && (dot[4] == 'x' || dot[4] == 'm') && (dot[5] == '\0' || dot[5] == ':');
 }
 
-/* Whether the table of a data set can be given back under this name; prints why not. */
-static bool check_table(const kdr_data *data, const char *path)
+/* Whether the table of a data set can be given back under this name. */
+static void check_table(const kdr_data *data, const char *path)
 {
 	static const char *const endings[] = { ".csv", ".tsv", ".tab", ".txt", NULL };
 	const char *input = kdr_data_table(data);
 	const bool workbook = input && is_workbook(input);
 	kdri_file info;
-	bool text = false;
-	for (int i = 0; endings[i]; i++) {
-		char packed[16];
-		snprintf(packed, sizeof packed, "%s.gz", endings[i]);
-		text = text || ends_with(path, endings[i]) || ends_with(path, packed);
-	}
-	if (!input || (!workbook && (!kdri_file_at(input, &info) || !info.regular))) {
-		cli_error("--write-table: %s is not a CSV, TSV or Excel file that can be read a second time",
-		          kdr_data_path(data));
-		return false;
-	}
-	if (workbook ? !ends_with(path, ".xlsx") && !ends_with(path, ".xlsm") : !text) {
-		cli_error(
-		        "--write-table %s: %s", path,
-		        workbook
-		                ? "the input is an Excel file; use a name that ends in .xlsx"
-		                : "the input is a text table; use a name that ends in .csv, .tsv, .tab or .txt");
-		return false;
-	}
-	return true;
+	if (!input || (!workbook && (!kdri_file_at(input, &info) || !info.regular)))
+		cli_usage_error(
+		        "--write-table: %s is not a CSV, TSV or Excel file that can be read a second time",
+		        kdr_data_path(data));
+	if (workbook && !ends_with(path, ".xlsx") && !ends_with(path, ".xlsm"))
+		cli_usage_error("--write-table %s: the input is an Excel file; use a name that ends in .xlsx",
+		                path);
+	if (!workbook && !cli_has_ending(path, endings))
+		cli_usage_error(
+		        "--write-table %s: the input is a text table; use a name that ends in .csv, .tsv, .tab or .txt",
+		        path);
 }
 
 /* The result's data set of that name; -1: there is none. */
@@ -120,27 +111,23 @@ static int64_t task_named(const kdr_result *result, const char *name)
 }
 
 /* Writes one file for one of the options; without a result, checks whether it can be written. */
-static int write_one(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t task, bool table,
-                     const char *path, const kdr_result *result, const double *const *xy)
+static kdr_status write_one(const cli_run *run, int64_t task, bool table, const char *path,
+                            const double *const *xy)
 {
-	kdr_status st = KDR_OK;
+	const cli_args *args = run->args;
+	const cli_tasks *tasks = &run->tasks;
 	kdr_read_options reading;
-	const char *input = kdr_data_path(tasks->data[task]), *columns = cli_get(args, "write-columns", NULL),
-	           *key = cli_get(args, "key-added", NULL);
-	const bool force = cli_flag(args, "force");
+	const char *input = kdr_data_path(tasks->data[task]), *key = cli_get(args, "key-added", NULL);
+	const bool force = cli_flag(args, "force"), check = !run->result && !xy;
 	cli_reading(args, &reading);
-	if (!result && !xy) {
-		st = table ? kdr_result_write_input(ctx, NULL, task, columns, path, force)
-		           : kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, NULL, NULL,
-		                            key, force);
-		st = st == KDR_OK ? kdr_write_check(ctx, path, force) : st;
-	} else if (table)
-		st = kdr_result_write_input(ctx, result, task_named(result, kdr_data_name(tasks->data[task])),
-		                            columns, path, force);
-	else
-		st = kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, result, xy, key,
-		                    force);
-	return cli_code(ctx, st);
+	const kdr_status st =
+	        table ? kdr_result_write_input(
+	                        run->ctx, run->result,
+	                        check ? task : task_named(run->result, kdr_data_name(tasks->data[task])),
+	                        cli_get(args, "write-columns", NULL), path, force)
+	              : kdr_write_h5ad(run->ctx, path, input, &reading, tasks->data, tasks->count,
+	                               run->result, xy, key, force);
+	return st == KDR_OK && check ? kdr_write_check(run->ctx, path, force) : st;
 }
 
 /* The file of the data set at *t, and moves on to the next one that has a file of its own; false: there are no more. */
@@ -161,46 +148,47 @@ static bool next_file(const char *given, const cli_tasks *tasks, int64_t first, 
 	return true;
 }
 
-int cli_names_read(kdr_context *ctx, const cli_args *args, kdr_result *result)
+void cli_names_read(const cli_run *run)
 {
-	const char *path = cli_get(args, "names", NULL);
+	const char *path = cli_get(run->args, "names", NULL);
 	kdri_file info;
-	if (path && !result && kdri_file_at(path, &info) && !info.regular)
-		return EXIT_DONE; /* a pipe is read once */
-	const kdr_status st = path ? kdr_result_read_names(ctx, result, path) : KDR_OK;
-	return st == KDR_OK ? EXIT_DONE : cli_code_reading(ctx, st);
+	/* A pipe is read once. */
+	if (path && (run->result || !kdri_file_at(path, &info) || info.regular))
+		cli_check_reading(kdr_result_read_names(run->ctx, run->result, path));
 }
 
 static const char *const back_options[] = { "write-h5ad", "write-table" };
 
-void cli_write_back_print(const cli_args *args, const cli_tasks *tasks, int64_t first)
+void cli_write_back_print(const cli_run *run)
 {
 	char path[4096];
-	for (int table = 0; table < 2 && !cli_quiet(args); table++)
-		for (int64_t t = first; next_file(cli_get(args, back_options[table], NULL), tasks, first, &t,
-		                                  path, sizeof path);)
-			fprintf(cli_get(args, "output", NULL) ? stdout : stderr, "written: %s\n", path);
+	for (int table = 0; table < 2 && !cli_quiet(run->args); table++)
+		for (int64_t t = run->first; next_file(cli_get(run->args, back_options[table], NULL),
+		                                       &run->tasks, run->first, &t, path, sizeof path);)
+			fprintf(cli_get(run->args, "output", NULL) ? stdout : stderr, "written: %s\n", path);
 }
 
-int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
-                   const kdr_result *result, const double *const *xy)
+int cli_write_back(const cli_run *run, const double *const *xy)
 {
 	char path[4096];
+	const cli_tasks *tasks = &run->tasks;
 	int code = EXIT_DONE;
 	for (int table = 0; table < 2; table++) {
-		const char *given = cli_get(args, back_options[table], NULL);
+		const char *given = cli_get(run->args, back_options[table], NULL);
 		if (given && cli_ranks() > 1)
-			return cli_usage_error(
+			cli_usage_error(
 			        "--%s is not available under mpirun, because no process has all rows; use <task>.samples.csv",
 			        back_options[table]);
-		for (int64_t t = first, now = t;
-		     code == EXIT_DONE && next_file(given, tasks, first, &t, path, sizeof path); now = t) {
-			if (strcmp(kdr_data_path(tasks->data[now]), "-") == 0)
-				return cli_usage_error("--%s needs an input file, not standard input",
-				                       back_options[table]);
-			if (table && !check_table(tasks->data[now], path))
-				return EXIT_USAGE;
-			code = write_one(ctx, args, tasks, now, table, path, result, xy);
+		for (int64_t t = run->first, now = t;
+		     code == EXIT_DONE && next_file(given, tasks, run->first, &t, path, sizeof path);
+		     now = t) {
+			const bool check = !run->result && !xy;
+			if (check && strcmp(kdr_data_path(tasks->data[now]), "-") == 0)
+				cli_usage_error("--%s needs an input file, not standard input",
+				                back_options[table]);
+			if (check && table)
+				check_table(tasks->data[now], path);
+			code = cli_code(write_one(run, now, table, path, xy));
 		}
 	}
 	return code;
