@@ -355,8 +355,9 @@ void cli_tasks_explain(cli_run *run)
 	const cli_list list = cli_list_split(text);
 	const char *inside = list.count == 1 ? strstr(kdr_data_path(tasks->data[first]), ".h5ad") : NULL;
 	if (list.count != files && (!inside || kdri_exists(list.items[0])))
-		cli_usage_error("--explain has %s for %d; give one for each", cli_count(list.count, "file"),
-		                files);
+		cli_usage_error(
+		        "--explain has %s for %s; give one for each, separated by commas, or the name of a layer, X or obsm/NAME for AnnData files",
+		        cli_count(list.count, "file"), cli_count(files, "data file"));
 	read_views(run, &list, first, files);
 	if (both)
 		cli_check(kdr_data_combine(run->ctx, tasks->data, tasks->count));

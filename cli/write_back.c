@@ -153,7 +153,7 @@ void cli_names_read(const cli_run *run)
 	const char *path = cli_get(run->args, "names", NULL);
 	kdri_file info;
 	/* A pipe is read once. */
-	if (path && (run->result || !kdri_file_at(path, &info) || info.regular))
+	if (path && (run->result || (strcmp(path, "-") != 0 && (!kdri_file_at(path, &info) || info.regular))))
 		cli_check_reading(kdr_result_read_names(run->ctx, run->result, path));
 }
 

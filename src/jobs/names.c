@@ -75,13 +75,14 @@ static kdr_status split_name(kdr_context *ctx, const char *text, char *cells[2],
 	return KDR_OK;
 }
 
-kdr_status kdri_name_list_read(kdr_context *ctx, const char *path, kdri_name_list *out)
+kdr_status kdri_name_list_read(kdr_context *ctx, kdri_input *in, kdri_name_list *out)
 {
 	kdr_status st;
+	const char *path = kdri_input_path(in);
 	kdr_labels *lines = NULL; /* a line is a label */
 	char *cells[2] = { NULL, NULL }, where[4096];
 	*out = (kdri_name_list){ 0 };
-	KDRI_TRY(kdr_read_labels(ctx, path, &lines));
+	KDRI_TRY(kdri_labels_read(ctx, in, &lines));
 	KDRI_TRY(KDRI_NEW(ctx, &out->numbers, lines->n));
 	KDRI_TRY(KDRI_NEW0(ctx, &out->names, lines->n));
 	for (int64_t i = 0; i < lines->n; i++) {
@@ -258,12 +259,16 @@ kdr_status kdr_result_rename(kdr_context *ctx, kdr_result *r, const int64_t *num
 kdr_status kdr_result_read_names(kdr_context *ctx, kdr_result *r, const char *path)
 {
 	kdr_status st;
-	kdri_name_list list;
+	kdri_input *in = NULL;
+	kdri_name_list list = { 0 };
 	char all[512], unknown[256] = "";
 	size_t used = 0;
 	KDRI_NEED(ctx, path);
-	KDRI_DO(kdri_name_list_read(ctx, path, &list));
-	st = r ? check_clusters(ctx, r) : KDR_OK;
+	KDRI_DO(kdri_input_open(ctx, path, &in));
+	st = kdri_name_list_read(ctx, in, &list);
+	kdri_input_close(ctx, in);
+	if (st == KDR_OK && r)
+		st = check_clusters(ctx, r);
 	if (st == KDR_OK && r)
 		st = check_taken(ctx, r, &list);
 	if (st == KDR_OK && r)

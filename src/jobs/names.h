@@ -2,7 +2,7 @@
 #ifndef KDRI_NAMES_OF_CLUSTERS_H
 #define KDRI_NAMES_OF_CLUSTERS_H
 
-#include "core/internal.h"
+#include "io/io.h"
 
 enum { KDRI_NAME_MOST = 200 }; /* characters of a name */
 
@@ -13,7 +13,7 @@ typedef struct kdri_name_list {
 } kdri_name_list;
 
 /* Reads numbers and names, one pair per line, with or without a header. Names are valid, and no number or name occurs twice. */
-kdr_status kdri_name_list_read(kdr_context *ctx, const char *path, kdri_name_list *out);
+kdr_status kdri_name_list_read(kdr_context *ctx, kdri_input *in, kdri_name_list *out);
 void kdri_name_list_free(kdr_context *ctx, kdri_name_list *list);
 
 #endif

@@ -220,6 +220,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	size_t size = 0;
 	kdri_result_file in = { 0 };
 	kdri_json_value *edits = NULL;
+	kdri_input *lines = NULL;
 	kdri_name_list names = { 0 };
 	kdri_edited e = { .ctx = ctx };
 	kdri_edited_copies copies = { .sets = NULL };
@@ -234,7 +235,8 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	KDRI_TRY(kdri_edited_open(ctx, result_json, in.root, &e));
 	KDRI_TRY(kdri_report_read(ctx, edits_json, &text, &size));
 	if (is_name_list(text, size)) {
-		KDRI_TRY(kdri_name_list_read(ctx, edits_json, &names));
+		KDRI_TRY(kdri_input_from_memory(ctx, text, size, edits_json, &lines));
+		KDRI_TRY(kdri_name_list_read(ctx, lines, &names));
 		KDRI_TRY(kdri_edits_names(&e, edits_json, &names));
 	} else {
 		KDRI_TRY(kdri_json_parse(ctx, edits_json, 1, text, size, &edits));
@@ -275,6 +277,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 done:
 	kdri_edited_copies_free(&e, &copies);
 	kdri_edited_close(&e);
+	kdri_input_close(ctx, lines);
 	kdri_name_list_free(ctx, &names);
 	kdri_json_value_free(edits);
 	kdri_free(ctx, text);

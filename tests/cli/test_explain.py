@@ -120,7 +120,8 @@ class Explain(CliTest):
 
     def test_wrong_views(self):
         self.fails("cluster", "-k", "3", "a.npy", "--explain", "b.csv", "--text-column", "body", code=3, says=["45 rows", "36", "a.npy", "b.csv"])
-        self.fails("cluster", "-k", "3", "a.npy", "b.npy", "--explain", "a.csv", "--text-column", "body", code=2, says=["--explain has 1 file for 2"])
+        self.fails("cluster", "-k", "3", "a.npy", "b.npy", "--explain", "a.csv", "--text-column", "body", code=2,
+                   says=["--explain has 1 file for 2 data files; give one for each", "X or obsm/NAME"])
         self.fails("cluster", "-k", "3", "a.npy", "--explain", "none.csv", "--text-column", "body", code=3, says=["none.csv"])
         self.write("empty.csv", "key,body\n")
         self.fails("cluster", "-k", "3", "a.npy", "--explain", "empty.csv", "--text-column", "body", code=3, says=["empty.csv"])

@@ -655,6 +655,9 @@ class Formats(CliTest):
         self.fails("inspect", "two.safetensors:c", code=3, says=["has no array 'c'", "a, b"])
         self.write("odd.safetensors", tensors(x=("F8_E4M3", [2, 2], bytes(4))))
         self.fails("inspect", "odd.safetensors", code=3, says=["array 'x'", "F8_E4M3", "use F16, BF16"])
+        for shape in ([2 ** 62, 4], [2 ** 61, 2]):  # too many elements, too many bytes
+            self.write("large.safetensors", tensors(x=("F64", shape, bytes(8))))
+            self.fails("inspect", "large.safetensors", code=3, says=["large.safetensors: array 'x'", "larger than any memory"])
         self.write("short.safetensors", two[:-6])
         self.fails("inspect", "short.safetensors:b", code=3, says=["array 'b'", "data_offsets"])
         self.write("wrong.safetensors", tensors(x=("F32", [2, 3], bytes(16))))

@@ -272,6 +272,9 @@ class Names(CliTest):
         self.tables()
         self.run_kindred("cluster", "-q", "-k", 3, "--names", "/dev/stdin", "-o", "out", "a.csv", stdin="0,first\n")
         self.assertEqual(self.column("out/a.samples.csv", "name")[0], "first")
+        for n, names in enumerate(("/dev/stdin", "-")):
+            self.run_kindred("relabel", "-q", "--names", names, "-o", f"new{n}", "out/result.json", stdin="0,second\n")
+            self.assertEqual(self.column(f"new{n}/a.samples.csv", "name")[0], "second")
 
     def test_bad_files_are_refused_before_the_job(self):
         self.tables()

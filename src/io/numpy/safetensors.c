@@ -107,6 +107,7 @@ static kdr_status take_tensor(kdr_context *ctx, const char *path, const kdri_jso
 	const int64_t begin = kdri_json_integer(kdri_json_at(offsets, 0), -1),
 	              end = kdri_json_integer(kdri_json_at(offsets, 1), -1);
 	int64_t bytes = 0;
+	bool large = false;
 	KDRI_DO(find_type(ctx, path, one, h));
 	h->ndim = (int)kdri_json_count(shape);
 	h->count = 1;
@@ -116,9 +117,12 @@ static kdr_status take_tensor(kdr_context *ctx, const char *path, const kdri_jso
 			return kdri_fail(ctx, KDR_ERR_FORMAT,
 			                 "%s: array '%s' has a shape that is not of whole numbers", path,
 			                 kdri_json_key(one));
-		KDRI_DO(kdri_mul(ctx, h->count, h->shape[d], &h->count));
+		large = large || kdri_mul(ctx, h->count, h->shape[d], &h->count) != KDR_OK;
 	}
-	KDRI_DO(kdri_mul(ctx, h->count, h->width, &bytes));
+	if (large || kdri_mul(ctx, h->count, h->width, &bytes) != KDR_OK)
+		return kdri_fail(ctx, KDR_ERR_SIZE,
+		                 "%s: array '%s' has a shape that is larger than any memory", path,
+		                 kdri_json_key(one));
 	if (begin < 0 || end < begin || end - begin != bytes || (most >= 0 && end > most - header))
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
