@@ -255,6 +255,10 @@ typedef struct cli_task_arg {
 	bool may_lack_labels; /* --label-column need not be in it */
 } cli_task_arg;
 
+/* The sheet in the path of a sheet of a workbook, after the colon; NULL: the path has none. */
+const char *cli_sheet(const char *path);
+/* The data sets given as positional arguments. */
+cli_task_arg *cli_positional_tasks(const cli_args *args);
 /* Reads the data sets of the run. */
 void cli_tasks_read(cli_run *run, cli_task_arg *list, int count);
 /* The same for the tasks given as positional arguments. */

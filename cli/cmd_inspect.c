@@ -398,16 +398,14 @@ static void inspect_run(cli_run *run)
 	kdr_data **data = run->tasks.data = cli_new((size_t)count, sizeof(kdr_data *));
 	kdr_inspection *s = cli_new((size_t)count, sizeof *s);
 	kdr_findings **found = cli_new((size_t)count, sizeof(kdr_findings *));
+	const cli_task_arg *list = cli_positional_tasks(run->args);
 	cli_reading(run->args, &reading);
 	reading.texts = cli_text_settings(run->args);
 	reading.keep_nonfinite = true;
 	reading.may_lack_columns = count > 1;
 	for (int i = 0; i < count; i++) {
-		char name[256];
-		const char *path;
-		cli_task_split(cli_positional(run->args, i), name, sizeof name, &path);
-		reading.name = name[0] ? name : strcmp(path, "-") == 0 ? "stdin" : NULL;
-		look_at(run->ctx, path, &reading, &data[i], &s[i], &found[i]);
+		reading.name = list[i].name[0] ? list[i].name : NULL;
+		look_at(run->ctx, list[i].path, &reading, &data[i], &s[i], &found[i]);
 	}
 	hints h = { .ctx = run->ctx };
 	find_hints(data, count, &h);

@@ -152,6 +152,46 @@ static void give_memory_back(const cli_tasks *tasks)
 #endif
 }
 
+const char *cli_sheet(const char *path)
+{
+	for (const char *dot = strstr(path, ".xls"); dot; dot = strstr(dot + 1, ".xls"))
+		if ((dot[4] == 'x' || dot[4] == 'm') && dot[5] == ':')
+			return dot + 6;
+	return NULL;
+}
+
+/* Names of data sets that have no other one: of standard input, and of sheets of one workbook, which would all have its name. */
+static void name_tasks(cli_task_arg *list, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *sheet = cli_sheet(list[i].path);
+		bool several = false;
+		for (int j = 0; sheet && j < count; j++) {
+			const char *other = cli_sheet(list[j].path);
+			several = several ||
+			          (j != i && other && sheet - list[i].path == other - list[j].path &&
+			           memcmp(list[i].path, list[j].path, (size_t)(sheet - list[i].path)) == 0 &&
+			           (!list[j].name[0] || strcmp(list[j].name, other) == 0));
+		}
+		if (list[i].name[0])
+			continue;
+		if (strcmp(list[i].path, "-") == 0)
+			strcpy(list[i].name, "stdin");
+		if (several && strlen(sheet) < sizeof list[i].name && !strpbrk(sheet, kdri_not_in_names))
+			strcpy(list[i].name, sheet);
+	}
+}
+
+cli_task_arg *cli_positional_tasks(const cli_args *args)
+{
+	const int count = cli_positional_count(args);
+	cli_task_arg *list = cli_new((size_t)count, sizeof *list);
+	for (int i = 0; i < count; i++)
+		cli_task_split(cli_positional(args, i), list[i].name, sizeof list[i].name, &list[i].path);
+	name_tasks(list, count);
+	return list;
+}
+
 /* Whether data sets are compared with runs alone, for which texts are read alone, too: by the default method of cluster. If data sets learn
  * from each other, this is not worth more memory than is allowed, or several readings of a file of vectors. */
 static bool clusters_alone(const cli_run *run)
@@ -175,18 +215,15 @@ void cli_tasks_read(cli_run *run, cli_task_arg *list, int count)
 	if (!reading.missing)
 		reading.missing = default_missing(run->ctx, args);
 	reading.together_only = !clusters_alone(run);
+	name_tasks(list, count);
 	cli_ranks_paths(list, count, &reading);
 	if (!reading.terms)
 		reading.texts = cli_get(args, "explain", NULL) ? NULL : cli_text_settings(args);
 	kdr_task_path *paths = cli_new((size_t)count, sizeof *paths);
-	for (int i = 0; i < count; i++) {
-		bool standard = strcmp(list[i].path, "-") == 0;
+	for (int i = 0; i < count; i++)
 		paths[i] = (kdr_task_path){ .path = list[i].path,
-			                    .name = list[i].name[0] ? list[i].name
-			                            : standard      ? "stdin"
-			                                            : NULL,
+			                    .name = list[i].name[0] ? list[i].name : NULL,
 			                    .may_lack_labels = list[i].may_lack_labels };
-	}
 	kdr_data **data = NULL;
 	int64_t *from = NULL;
 	cli_check_reading(kdr_read_tasks(run->ctx, paths, count, &reading, &data, &from, &out->count));
@@ -215,11 +252,7 @@ void cli_tasks_read_positional(cli_run *run)
 	const int count = cli_positional_count(run->args);
 	if (count == 0)
 		cli_usage_error("%s needs at least one data file", cli_args_command(run->args)->name);
-	cli_task_arg *list = cli_new((size_t)count, sizeof *list);
-	for (int i = 0; i < count; i++)
-		cli_task_split(cli_positional(run->args, i), list[i].name, sizeof list[i].name,
-		               &list[i].path);
-	cli_tasks_read(run, list, count);
+	cli_tasks_read(run, cli_positional_tasks(run->args), count);
 }
 
 /* --- labels -------------------------------------------------------------------------------------- */

@@ -34,9 +34,8 @@ static size_t ending_at(const char *path)
 /* The length of a path without the sheet of a workbook. */
 static size_t file_length(const char *path)
 {
-	const char *dot = strstr(path, ".xls");
-	return dot && (dot[4] == 'x' || dot[4] == 'm') && dot[5] == ':' ? (size_t)(dot + 5 - path)
-	                                                                : strlen(path);
+	const char *sheet = cli_sheet(path);
+	return sheet ? (size_t)(sheet - 1 - path) : strlen(path);
 }
 
 /* Whether two data sets were read from one file: a table that was split, or sheets of a workbook. */
@@ -48,21 +47,34 @@ static bool same_file(const cli_tasks *tasks, int64_t a, int64_t b)
 	       (n < strlen(x) && n == file_length(y) && memcmp(x, y, n) == 0);
 }
 
-/* "out.csv"; if several files are written "out-NAME.csv": by the data set, or the file it was split from. */
-static void output_path(const char *given, const cli_tasks *tasks, int64_t task, bool several, char *out,
-                        size_t room)
+/* What names the file of a data set among several: the data set, or the file that it and others were read from. */
+static void name_of(const cli_tasks *tasks, int64_t task, char *out, size_t room)
 {
-	char name[256];
 	int64_t parts = 0;
 	for (int64_t i = 0; i < tasks->count; i++)
 		parts += same_file(tasks, i, task);
+	if (parts > 1)
+		stem_of(kdr_data_path(tasks->data[task]), out, room);
+	else
+		snprintf(out, room, "%s", kdr_data_name(tasks->data[task]));
+}
+
+/* "out.csv"; if several files are written "out-NAME.csv". Files of one name are named after their first data sets. */
+static void output_path(const char *given, const cli_tasks *tasks, int64_t task, bool several, char *out,
+                        size_t room)
+{
+	char name[256], other[256];
+	bool same = false;
 	if (!several) {
 		snprintf(out, room, "%s", given);
 		return;
 	}
-	if (parts > 1)
-		stem_of(kdr_data_path(tasks->data[task]), name, sizeof name);
-	else
+	name_of(tasks, task, name, sizeof name);
+	for (int64_t i = 0; i < tasks->count; i++) {
+		name_of(tasks, i, other, sizeof other);
+		same = same || (!same_file(tasks, i, task) && strcmp(name, other) == 0);
+	}
+	if (same)
 		snprintf(name, sizeof name, "%s", kdr_data_name(tasks->data[task]));
 	size_t ending = ending_at(given);
 	snprintf(out, room, "%.*s-%s%s", (int)ending, given, name, given + ending);

@@ -4,6 +4,7 @@
  * data sets that the file was split into, and sheets of a workbook. */
 #include "jobs/input_copy.h"
 
+#include "core/system.h"
 #include "io/binary.h"
 #include "io/table/csv.h"
 #include "io/text.h"
@@ -201,6 +202,38 @@ static size_t ending_at(const char *path)
 	return dot > name ? (size_t)(dot - path) : strlen(path);
 }
 
+/* The file of a data set without its folder and ending, or the data set's name if it is the only one of the file. */
+static const char *name_of(const kdri_copied *sets, const char *const *names, int64_t count, int64_t t,
+                           size_t *length)
+{
+	int64_t parts = 0;
+	for (int64_t o = 0; o < count; o++)
+		parts += same_file(&sets[o], &sets[t]);
+	const char *name = names[t], *at = sets[t].table;
+	*length = strlen(name);
+	if (parts < 2)
+		return name;
+	for (const char *p = name = at; p < at + file_length(&sets[t]); p++)
+		name = kdri_is_separator(*p) ? p + 1 : name;
+	*length = name[0] ? 1 + strcspn(name + 1, ".") : 0;
+	return name;
+}
+
+/* Whether another file would have this name; both are then named after their first data sets. */
+static bool is_taken(const kdri_copied *sets, const char *const *names, int64_t count, int64_t t,
+                     const char *name, size_t length)
+{
+	bool taken = false;
+	for (int64_t o = 0; o < count; o++) {
+		size_t n = 0;
+		if (!sets[o].table || same_file(&sets[o], &sets[t]))
+			continue;
+		const char *other = name_of(sets, names, count, o, &n);
+		taken = taken || (n == length && memcmp(name, other, n) == 0);
+	}
+	return taken;
+}
+
 static kdr_status check_path(kdr_context *ctx, const kdri_copied *s, const char *path)
 {
 	const bool workbook = kdri_ends_with(path, ".xlsx") || kdri_ends_with(path, ".xlsm");
@@ -230,9 +263,14 @@ kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdr
 			files++;
 			if (pass == 0)
 				continue;
-			const size_t end = ending_at(path);
-			snprintf(file, sizeof file, "%.*s%s%s%s", (int)end, path, all > 1 ? "-" : "",
-			         all > 1 ? names[t] : "", path + end);
+			size_t end = ending_at(path), length = 0;
+			const char *name = all > 1 ? name_of(sets, names, count, t, &length) : "";
+			if (all > 1 && is_taken(sets, names, count, t, name, length)) {
+				name = names[t];
+				length = strlen(name);
+			}
+			snprintf(file, sizeof file, "%.*s%s%.*s%s", (int)end, path, all > 1 ? "-" : "",
+			         (int)length, name, path + end);
 			KDRI_DO(check_path(ctx, &sets[t], file));
 			KDRI_DO(write ? kdri_copied_write(ctx, sets, count, t, classes, columns, file, force)
 			              : kdr_write_check(ctx, file, force));

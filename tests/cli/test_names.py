@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import unittest
 
 from harness import CliTest
@@ -229,22 +230,25 @@ class Names(CliTest):
             self.assertEqual([a[:5], a[6:]], [b[:5], b[6:]])
             self.assertEqual(b[5], "Größe" if b[4] == "0" else a[5])
 
-    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
-    def test_sheets_of_a_workbook_stay_one_workbook(self):
+    def workbook(self, path, **sizes):
         book = openpyxl.Workbook()
-        for title, n in (("Nord", 30), ("Süd", 24)):
-            sheet = book.active if title == "Nord" else book.create_sheet(title)
-            sheet.title = title
+        for title, n in sizes.items():
+            sheet = book.create_sheet(title)
             sheet.append(["id", "age", "income"])
             for i in range(n):
                 sheet.append([f"{title}{i}", 20 + 20 * (i % 3) + i % 4 * .1, (1000, 5000, 2500)[i % 3] + i % 5])
         book.create_sheet("Notes").append(["unchanged"])
-        book.save(self.path("two.xlsx"))
+        book.remove(book.worksheets[0])
+        book.save(self.path(path))
+
+    def sheets(self, path):
+        return {sheet.title: list(sheet.values) for sheet in openpyxl.load_workbook(self.path(path))}
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_sheets_of_a_workbook_stay_one_workbook(self):
+        self.workbook("two.xlsx", Nord=30, Süd=24)
         self.tables()
-
-        def sheets(path):
-            return {sheet.title: list(sheet.values) for sheet in openpyxl.load_workbook(self.path(path))}
-
+        sheets = self.sheets
         before = sheets("two.xlsx")
         self.write("names.csv", "0,poor\n")
         two = ("nord=two.xlsx:Nord", "süd=two.xlsx:Süd")
@@ -267,6 +271,45 @@ class Names(CliTest):
         self.write("classes.txt", "".join("pqr"[i % 3] + "\n" for i in range(30)))
         self.run_kindred("transfer", "-q", "--source", two[0], "--labels", "classes.txt", "--target", two[1], "--write-table", "t.xlsx", "-o", "t")
         self.assertEqual([rows[0][3:4] for rows in sheets("t.xlsx").values()], [(), ("class",), ()])
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_sheets_are_data_sets_with_their_names(self):
+        self.workbook("two.xlsx", Nord=30, Süd=24)
+        self.workbook("three.xlsx", Nord=30)
+        two = ("two.xlsx:Nord", "two.xlsx:Süd")
+
+        def names(path):
+            return [t["name"] for t in self.result(path)["tasks"]]
+
+        self.run_kindred("cluster", "-q", "-k", "2-4", "--write-table", "out.xlsx", "-o", "out", *two, "three.xlsx:Nord")
+        self.assertEqual(names("out/result.json"), ["Nord", "Süd", "three"])
+        self.run_kindred("cluster", "-q", "-k", 3, "-o", "one", two[1], "x=" + two[0])  # the other one has a name
+        self.assertEqual(names("one/result.json"), ["two", "x"])
+        self.assertEqual(re.findall(r"^(\S+) \(", self.run_kindred("inspect", *two).stdout, re.M), ["Nord", "Süd"])
+        # every command gives its workbooks the same names
+        self.write("names.csv", "0,poor\n")
+        self.run_kindred("relabel", "-q", "--names", "names.csv", "--write-table", "new.xlsx", "-o", "new", "out/result.json")
+        self.run_kindred("cut", "-q", "-k", 3, "--write-table", "cut.xlsx", "-o", "cut", "out/result.json")
+        for start in ("out", "new", "cut"):
+            self.assertEqual([list(self.sheets(f"{start}-{name}.xlsx")) for name in ("two", "three")], [["Nord", "Süd", "Notes"], ["Nord", "Notes"]], start)
+        # both targets are sheets, and stay one workbook
+        self.write("classes.txt", "".join("pqr"[i % 3] + "\n" for i in range(30)))
+        self.run_kindred("transfer", "-q", "--source", "three.xlsx:Nord", "--labels", "classes.txt", "--target", two[0], "--target", two[1],
+                         "--write-table", "t.xlsx", "-o", "t")
+        self.assertEqual([rows[0][3:4] for rows in self.sheets("t.xlsx").values()], [("class",), ("class",), ()])
+        self.assertEqual(self.column("t/Süd.samples.csv", "id")[0], "Süd0")
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_workbooks_of_one_name_get_the_names_of_data_sets(self):
+        for folder in ("jan", "feb"):
+            os.mkdir(self.path(folder))
+            self.workbook(f"{folder}/two.xlsx", Nord=30, Süd=24)
+        self.run_kindred("cluster", "-q", "-k", 3, "--write-table", "out.xlsx", "-o", "out",
+                         *(f"{name}={path}" for name, path in zip("abcd", ("jan/two.xlsx:Nord", "jan/two.xlsx:Süd", "feb/two.xlsx:Nord", "feb/two.xlsx:Süd"))))
+        self.write("names.csv", "0,poor\n")
+        self.run_kindred("relabel", "-q", "--names", "names.csv", "--write-table", "new.xlsx", "-o", "new", "out/result.json")
+        for start in ("out", "new"):
+            self.assertEqual([len(rows[0]) for name in "ac" for rows in self.sheets(f"{start}-{name}.xlsx").values()], [7, 7, 1] * 2)
 
     def test_names_from_a_pipe(self):
         self.tables()
