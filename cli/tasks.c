@@ -197,12 +197,14 @@ cli_task_arg *cli_positional_tasks(const cli_args *args)
 static bool clusters_alone(const cli_run *run)
 {
 	const cli_args *args = run->args;
+	const kdr_algo *usual = NULL;
 	bool limited = (cli_get(args, "max-memory", NULL) || cli_get(args, "vectors", NULL)) &&
 	               strcmp(cli_get(args, "transfer", "1"), "0") != 0;
 	for (int i = 0; cli_get_nth(args, "set", i); i++)
 		limited = limited && strncmp(cli_get_nth(args, "set", i), "transfer=", 9) != 0;
 	return !limited && cli_args_command(args) == &cli_cluster && cli_ranks() == 1 &&
-	       strcmp(cli_job_algo(run->job)->id, "auto") == 0;
+	       kdr_algo_require(run->ctx, NULL, KDR_FAMILY_CLUSTER, &usual) == KDR_OK &&
+	       cli_job_algo(run->job) == usual;
 }
 
 void cli_tasks_read(cli_run *run, cli_task_arg *list, int count)

@@ -14,7 +14,7 @@ ELSE = {
 }
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-MESSAGE = re.compile(r'\bcli_(?:error|warn|usage_error|fail_with)\(\s*(?:EXIT_\w+,\s*)?((?:"(?:[^"\\]|\\.)*"\s*)+)')
+MESSAGE = re.compile(r'\bcli_(?:error|warn|usage_error|stop)\(\s*(?:EXIT_\w+,\s*)?((?:"(?:[^"\\]|\\.)*"\s*)+)')
 
 
 def main():
