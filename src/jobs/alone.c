@@ -25,7 +25,8 @@ void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 	}
 	for (int64_t t = 0; s->raw && s->copies && t < s->count; t++)
 		kdr_data_free(s->raw[t]);
-	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->words, s->notes, s->names);
+	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->words, s->rows, s->notes);
+	kdri_free(ctx, s->names);
 	KDRI_FREE(ctx, s->range, s->prep);
 	*s = (kdri_job_sharing){ 0 };
 }
@@ -108,10 +109,9 @@ static void limit_time(kdr_context *ctx, const kdri_job_sharing *s, int64_t t)
 {
 	double rest = 0;
 	for (int64_t i = t; i < s->count; i++)
-		rest += (double)s->raw[i]->rows;
+		rest += (double)s->rows[i];
 	if (ctx->deadline > 0)
-		ctx->deadline =
-		        kdri_now() + 0.9 * (ctx->deadline - kdri_now()) * (double)s->raw[t]->rows / rest;
+		ctx->deadline = kdri_now() + 0.9 * (ctx->deadline - kdri_now()) * (double)s->rows[t] / rest;
 }
 
 /* A description of preprocessing without its first part, the features. */
@@ -152,7 +152,7 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 		o.k_to = s->levels->to[t];
 		KDRI_TRY(kdri_k_ranges_take(ctx, 1, &o, &levels));
 	}
-	KDRI_TRY(kdri_sharing_copy(ctx, words ? s->words[t] : s->raw[t], INT64_MAX, &own));
+	KDRI_TRY(kdri_sharing_copy(ctx, words ? s->words[t] : s->raw[t], &own));
 	KDRI_TRY(kdri_job_open(ctx, &o, KDR_FAMILY_CLUSTER, &job));
 	if (s->known->problem.tasks) {
 		KDRI_TRY(known_of(ctx, s->known, t, &known, &links));
@@ -168,6 +168,8 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 		st = describe_run(ctx, job.prep, own, words, &s->prep[t]);
 	ctx->deadline = end;
 	ctx->timed_out = ctx->timed_out && end > 0 && kdri_late(ctx);
+	if (st == KDR_OK) /* the same on all ranks */
+		st = kdri_any(ctx, &ctx->timed_out);
 	if (st != KDR_OK)
 		kdri_given_free(ctx, to);
 done:
@@ -261,7 +263,7 @@ static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
 	        kdri_sharing_may_carry(s, k); /* words, which clusters that are carried over need */
 	for (int64_t t = 0; t < s->count; t++) {
 		kdri_given *given = &s->fit.tasks[t];
-		const bool large = s->raw[t]->rows > KDRI_SHARING_MOST;
+		const bool large = s->rows[t] > KDRI_SHARING_MOST;
 		if (s->transfer && s->tables && large)
 			continue;
 		KDRI_DO(run_alone(ctx, s, t, k[t], s->words[t] && !common, given));
@@ -276,21 +278,23 @@ static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
 	return KDR_OK;
 }
 
-/* Why data sets cannot be clustered alone first; NULL: they can. */
-static const char *why_not(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count)
+/* Why data sets cannot be clustered alone first; *out NULL: they can. */
+static kdr_status why_not(kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count,
+                          const char **out)
 {
+	bool streamed = false;
 	for (int64_t t = 0; t < count; t++)
-		if (sets[t]->streamed)
-			return "not compared with a run alone, because the data are on disk";
-	if (kdri_ranks(ctx) > 1)
-		return "not compared with a run alone, because there are several processes";
-	if (!kdri_opt_bool(job->options, "transfer"))
-		return NULL;
-	return ctx->deadline > 0     ? "not compared with a run alone, because of the time limit"
+		streamed = streamed || sets[t]->streamed;
+	KDRI_DO(kdri_any(ctx, &streamed));
+	const bool transfer = kdri_opt_bool(job->options, "transfer");
+	*out = streamed              ? "not compared with a run alone, because the data are on disk"
+	       : !transfer           ? NULL
+	       : ctx->deadline > 0   ? "not compared with a run alone, because of the time limit"
 	       : ctx->max_memory > 0 ? "not compared with a run alone, because of the memory limit"
 	       : job->feature_options
 	               ? "not compared with a run alone, because features were learned from all data sets"
 	               : NULL;
+	return KDR_OK;
 }
 
 /* Which runs alone have words of their own. If data sets learn from each other, those of KDRI_SHARING_ONCE samples and more vote with the
@@ -334,7 +338,7 @@ static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ran
 	if (later) {
 		s->copies = true;
 		for (int64_t t = 0; t < s->count; t++)
-			KDRI_TRY(kdri_sharing_copy(ctx, sets[t], INT64_MAX, &s->raw[t]));
+			KDRI_TRY(kdri_sharing_copy(ctx, sets[t], &s->raw[t]));
 		s->fit.find = run_each;
 		s->fit.user = s;
 	} else {
@@ -352,10 +356,16 @@ static bool has_runs(const kdri_job *job, int64_t count)
 	return strcmp(job->algo->id, "auto") == 0 && count > 1 && !job->wanted->pooled && !job->wanted->into;
 }
 
-bool kdri_sharing_nothing(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count)
+kdr_status kdri_sharing_nothing(kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count,
+                                bool *out)
 {
-	return has_runs(job, count) && !kdri_opt_bool(job->options, "transfer") &&
-	       !why_not(ctx, job, sets, count);
+	const char *why = NULL;
+	*out = false;
+	if (!has_runs(job, count))
+		return KDR_OK;
+	KDRI_DO(why_not(ctx, job, sets, count, &why));
+	*out = !why && !kdri_opt_bool(job->options, "transfer");
+	return KDR_OK;
 }
 
 kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
@@ -366,14 +376,17 @@ kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	*out = (kdri_job_sharing){ .job = job,
 		                   .known = known,
 		                   .count = count,
-		                   .transfer = kdri_opt_bool(job->options, "transfer"),
-		                   .why = why_not(ctx, job, sets, count) };
+		                   .transfer = kdri_opt_bool(job->options, "transfer") };
+	KDRI_DO(why_not(ctx, job, sets, count, &out->why));
 	KDRI_DO(KDRI_NEW(ctx, &out->notes, count));
 	KDRI_DO(KDRI_NEW(ctx, &out->names, count));
+	KDRI_DO(KDRI_NEW(ctx, &out->rows, count));
 	for (int64_t t = 0; t < count; t++) {
 		out->notes[t] = (kdri_sharing_note){ .nearest = -1, .apart = NAN };
 		out->names[t] = sets[t]->name;
+		out->rows[t] = sets[t]->rows;
 	}
+	KDRI_DO(kdri_sum_int(ctx, out->rows, count));
 	if (!out->why)
 		KDRI_DO(begin_runs(ctx, sets, levels, out));
 	ctx->sharing = &out->fit;

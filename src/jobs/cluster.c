@@ -71,7 +71,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
 	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
 	KDRI_TRY(kdri_sharing_report(ctx, &sharing, result));
-	const bool compared = sharing.count > 1 && !sharing.why; /* in memory, without limits */
+	const bool compared = sharing.count > 1 && !sharing.why && !kdri_several(ctx); /* without limits */
 	const bool nothing = compared && !sharing.transfer;
 	if (!sharing.range)
 		kdri_sharing_free(ctx, &sharing);
@@ -125,6 +125,7 @@ static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	kdr_result *result = NULL;
 	kdr_job_options own;
 	kdr_prep_options prep;
+	bool nothing;
 	KDRI_NEED(ctx, out);
 	kdri_enter(ctx);
 	KDRI_TRY(kdri_check_sets(ctx, "cluster", tasks, count, 1));
@@ -137,7 +138,8 @@ static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
 	KDRI_TRY(kdri_job_known_take(ctx, options, sets, count, &known));
-	KDRI_TRY(kdri_content_take(ctx, sets, count, kdri_sharing_nothing(ctx, &job, sets, count), &content));
+	KDRI_TRY(kdri_sharing_nothing(ctx, &job, sets, count, &nothing));
+	KDRI_TRY(kdri_content_take(ctx, sets, count, nothing, &content));
 	KDRI_TRY(kdri_content_init(ctx, &content, own.init));
 	kdri_content_known(&content, sets, &known);
 	own.init = content.init ? content.init : own.init;

@@ -11,11 +11,12 @@
  *     (E5)  while t has more than k_t clusters, the smallest joins the one with the largest sum of its samples' scores
  *
  * At most KDRI_APART_MOST samples of j are used. Neither the order of the data sets nor a third one changes u or the labels: j has its labels
- * from a run alone, and is never smaller. Confidence is the share of
+ * from a run alone, and is never smaller. On several ranks, rank 0 gets the rows that are used. Confidence is the share of
  * the label by exp(4 margin) times the mean confidence of that cluster in j: the label is right if both are. With the margins alone, the mean was 0.51
  * where 0.79 of the samples were right; with 4 times the margins it is 0.78 (42 cases). docs/notes/auto.md has the measurements. */
 #include "jobs/sharing.h"
 
+#include "comm/comm.h"
 #include "core/numbers.h"
 #include "engine/graph/knn.h"
 #include "prepare/prep.h"
@@ -25,55 +26,167 @@
 enum { LEAST_SAMPLES = 10, TIMES = 4 };
 static const double most_excess = 0.1, sampling = 0.64, sharpness = 4;
 
-kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, int64_t most, kdr_data **out)
+kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, kdr_data **out)
 {
 	kdr_status st;
-	int64_t *rows = NULL, count = data->rows;
-	if (data->rows > most) {
-		KDRI_TRY(kdri_apart_rows(ctx, data->rows, &rows, &count));
-	} else {
-		KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
-		for (int64_t i = 0; i < data->rows; i++)
-			rows[i] = i;
-	}
-	KDRI_TRY(kdri_data_part(ctx, data, rows, count, out));
+	int64_t *rows = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
+	for (int64_t i = 0; i < data->rows; i++)
+		rows[i] = i;
+	KDRI_TRY(kdri_data_part(ctx, data, rows, data->rows, out));
 done:
 	kdri_free(ctx, rows);
 	return st;
 }
 
+/* --- several ranks ------------------------------------------------------------------------------------------------- */
+
+/* The values of all ranks replace those of rank 0, which are of `size` bytes each. */
+static kdr_status gather(kdr_context *ctx, void *values, int64_t count, size_t size)
+{
+	void *own, *all = NULL;
+	int64_t bytes;
+	memcpy(&own, values, sizeof own);
+	KDRI_DO(kdri_gather(ctx, own, count * (int64_t)size, &all, &bytes));
+	if (!all)
+		return KDR_OK;
+	kdri_free(ctx, own);
+	memcpy(values, &all, sizeof all);
+	return KDR_OK;
+}
+
+/* Gives rank 0 the rows of all ranks; of names, those of the columns are left. */
+static kdr_status gather_rows(kdr_context *ctx, kdr_data *d)
+{
+	kdr_status st = KDR_OK;
+	const int64_t n = d->rows, nnz = d->kind == KDR_MAT_CSR ? d->rowptr[n] : 0;
+	int64_t *length = NULL, *rowptr = NULL, all = n;
+	if (!kdri_several(ctx))
+		return KDR_OK;
+	kdri_strings_free(&ctx->allocator, d->ids, n);
+	kdri_strings_free(&ctx->allocator, d->excerpts, n);
+	d->ids = d->excerpts = NULL;
+	KDRI_FREE(ctx, d->labels, d->origin);
+	d->labels = d->origin = NULL;
+	KDRI_TRY(kdri_sum_int(ctx, &all, 1));
+	if (d->kind == KDR_MAT_DENSE) {
+		KDRI_TRY(gather(ctx, &d->dense, n * d->cols, sizeof *d->dense));
+	} else {
+		KDRI_TRY(KDRI_NEW(ctx, &length, n));
+		for (int64_t i = 0; i < n; i++)
+			length[i] = d->rowptr[i + 1] - d->rowptr[i];
+		KDRI_TRY(gather(ctx, &length, n, sizeof *length));
+		KDRI_TRY(gather(ctx, &d->col, nnz, sizeof *d->col));
+		KDRI_TRY(gather(ctx, &d->val, nnz, sizeof *d->val));
+	}
+	if (kdri_rank(ctx) > 0)
+		goto done;
+	if (length) {
+		KDRI_TRY(KDRI_NEW0(ctx, &rowptr, all + 1));
+		for (int64_t i = 0; i < all; i++)
+			rowptr[i + 1] = rowptr[i] + length[i];
+		kdri_free(ctx, d->rowptr);
+		d->rowptr = rowptr;
+	}
+	d->rows = all;
+done:
+	kdri_free(ctx, length);
+	return st;
+}
+
+/* Rows of data set t, drawn if it has more than `most`: on rank 0 those of all ranks. labels, unless NULL: their clusters. */
+static kdr_status take_rows(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, int64_t most,
+                            kdr_data **out, int64_t **labels)
+{
+	kdr_status st;
+	const kdr_data *data = s->raw[t];
+	int64_t *rows = NULL, *own = NULL, count = s->rows[t], first = 0, n = 0, all;
+	if (count > most) {
+		KDRI_TRY(kdri_apart_rows(ctx, count, &rows, &count));
+	} else {
+		KDRI_TRY(KDRI_NEW(ctx, &rows, count));
+		for (int64_t i = 0; i < count; i++)
+			rows[i] = i;
+	}
+	KDRI_TRY(kdri_part(ctx, data->rows, &first, &all));
+	for (int64_t i = 0; i < count; i++)
+		if (rows[i] >= first && rows[i] < first + data->rows)
+			rows[n++] = rows[i] - first;
+	KDRI_TRY(kdri_data_part(ctx, data, rows, n, out));
+	KDRI_TRY(gather_rows(ctx, *out));
+	if (labels) {
+		KDRI_TRY(KDRI_NEW(ctx, &own, n));
+		for (int64_t i = 0; i < n; i++)
+			own[i] = s->fit.tasks[t].result->tasks[0].labels[rows[i]];
+		KDRI_TRY(gather(ctx, &own, n, sizeof *own));
+		*labels = own;
+		own = NULL;
+	}
+done:
+	KDRI_FREE(ctx, rows, own);
+	return st;
+}
+
+/* What rank 0 does alone, with data that it has. */
+static kdr_status on_first(kdr_context *ctx, kdr_status (*run)(kdr_context *ctx, void *user), void *user)
+{
+	kdr_status st = KDR_OK;
+	if (kdri_rank(ctx) == 0) {
+		kdri_apart(ctx);
+		st = run(ctx, user);
+		kdri_rejoin(ctx);
+	}
+	return kdri_agree(ctx, st);
+}
+
 /* --- which data set ------------------------------------------------------------------------------------------------- */
+
+typedef struct compared {
+	const kdri_job_sharing *s;
+	kdr_data *pair[2];
+	double apart;
+} compared;
+
+static kdr_status compare_pair(kdr_context *ctx, void *user)
+{
+	kdr_status st;
+	compared *c = user;
+	kdri_job job = { 0 };
+	KDRI_TRY(kdri_job_open(ctx, c->s->job->wanted, KDR_FAMILY_CLUSTER, &job));
+	KDRI_TRY(kdri_job_prepare(ctx, &job, c->pair, 2, 0));
+	const kdr_mat xt = kdr_data_mat(c->pair[0]), xj = kdr_data_mat(c->pair[1]);
+	if (job.encoded || !job.prep->column_kind) /* not a table */
+		KDRI_TRY(kdri_apart_find(ctx, &xt, &xj, &c->apart));
+done:
+	kdri_job_close(&job);
+	return st;
+}
 
 /* (E2) */
 static kdr_status find_apart(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, int64_t j, double *out)
 {
 	kdr_status st;
-	kdri_job job = { 0 };
-	kdr_data *pair[2] = { NULL, NULL };
-	KDRI_TRY(kdri_sharing_copy(ctx, s->raw[t], KDRI_APART_MOST, &pair[0]));
-	KDRI_TRY(kdri_sharing_copy(ctx, s->raw[j], KDRI_APART_MOST, &pair[1]));
-	KDRI_TRY(kdri_job_open(ctx, s->job->wanted, KDR_FAMILY_CLUSTER, &job));
-	KDRI_TRY(kdri_job_prepare(ctx, &job, pair, 2, 0));
-	const kdr_mat xt = kdr_data_mat(pair[0]), xj = kdr_data_mat(pair[1]);
-	*out = NAN;
-	if (job.encoded || !job.prep->column_kind) /* not a table */
-		KDRI_TRY(kdri_apart_find(ctx, &xt, &xj, out));
+	compared c = { .s = s, .apart = NAN };
+	KDRI_TRY(take_rows(ctx, s, t, KDRI_APART_MOST, &c.pair[0], NULL));
+	KDRI_TRY(take_rows(ctx, s, j, KDRI_APART_MOST, &c.pair[1], NULL));
+	KDRI_TRY(on_first(ctx, compare_pair, &c));
+	KDRI_TRY(kdri_share(ctx, &c.apart, sizeof c.apart, 0));
+	*out = c.apart;
 done:
-	kdr_data_free(pair[0]);
-	kdr_data_free(pair[1]);
-	kdri_job_close(&job);
+	kdr_data_free(c.pair[0]);
+	kdr_data_free(c.pair[1]);
 	return st;
 }
 
 /* (E1) */
 static bool is_small(const kdri_job_sharing *s, int64_t t, int64_t k)
 {
-	return s->raw[t]->rows >= LEAST_SAMPLES && s->raw[t]->rows <= KDRI_SHARING_PER_CLUSTER * k;
+	return s->rows[t] >= LEAST_SAMPLES && s->rows[t] <= KDRI_SHARING_PER_CLUSTER * k;
 }
 
 static bool is_source(const kdri_job_sharing *s, int64_t j, int64_t t)
 {
-	return j != t && s->raw[j]->rows / TIMES >= s->raw[t]->rows;
+	return j != t && s->rows[j] / TIMES >= s->rows[t];
 }
 
 static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
@@ -97,48 +210,48 @@ static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
 
 /* --- labels -------------------------------------------------------------------------------------------------------- */
 
-/* What self-training has found: labels and scores of t by the clusters of j. */
+/* What self-training has found: labels and scores of t by the clusters of j. Rank 0 finds it, and gives the others what has no comment. */
 typedef struct carried {
-	int64_t n, k, classes;
-	int64_t *label; /* n: clusters of j */
-	int64_t *of;    /* classes of the transfer: clusters of j */
-	const double *scores;
-	double *share;      /* n: the classifier's share of the label */
-	kdr_result *result; /* of the transfer */
+	const kdri_job_sharing *s;
+	int64_t t, j;
+	kdr_data *source, *target; /* rows of j, and t */
+	int64_t *clusters;         /* of j, for the rows of `source` */
+	int64_t n, k, most;        /* n: of t; k: clusters of j; most: clusters of t */
+	int64_t classes;           /* of the transfer */
+	int64_t *of;               /* classes: clusters of j */
+	const double *scores;      /* n x classes */
+	kdr_result *result;        /* of the transfer */
+	int64_t *label, *sizes;    /* n: clusters of j; k */
+	double *share;             /* n: the classifier's share of the label */
+	struct {
+		double excess; /* (E4) */
+		int64_t takes; /* whether t takes these labels */
+	} answer;
 } carried;
 
 static void carried_free(kdr_context *ctx, carried *c)
 {
-	KDRI_FREE(ctx, c->label, c->of, c->share);
+	KDRI_FREE(ctx, c->label, c->of, c->share, c->sizes, c->clusters);
 	kdr_result_free(c->result);
+	kdr_data_free(c->source);
+	kdr_data_free(c->target);
 }
 
-/* The rows of j that are used, with its clusters as classes. */
-static kdr_status source_of(kdr_context *ctx, const kdri_job_sharing *s, int64_t j, kdr_data **out)
+/* The clusters of j become the classes of its rows. */
+static kdr_status name_clusters(kdr_context *ctx, carried *c)
 {
 	kdr_status st;
-	const kdri_task_result *r = &s->fit.tasks[j].result->tasks[0];
 	char(*text)[24] = NULL;
 	const char **names = NULL;
-	int64_t *rows = NULL, *labels = NULL, count;
-	kdr_data *data = NULL;
-	KDRI_TRY(kdri_sharing_copy(ctx, s->raw[j], KDRI_APART_MOST, &data));
-	KDRI_TRY(kdri_apart_rows(ctx, s->raw[j]->rows, &rows, &count));
-	KDRI_TRY(KDRI_NEW(ctx, &labels, count));
-	KDRI_TRY(KDRI_NEW(ctx, &text, r->k));
-	KDRI_TRY(KDRI_NEW(ctx, &names, r->k));
-	for (int64_t c = 0; c < r->k; c++) {
-		snprintf(text[c], sizeof text[c], "%lld", (long long)c);
-		names[c] = text[c];
+	KDRI_TRY(KDRI_NEW(ctx, &text, c->k));
+	KDRI_TRY(KDRI_NEW(ctx, &names, c->k));
+	for (int64_t z = 0; z < c->k; z++) {
+		snprintf(text[z], sizeof text[z], "%lld", (long long)z);
+		names[z] = text[z];
 	}
-	for (int64_t i = 0; i < count; i++)
-		labels[i] = r->labels[rows[i]];
-	KDRI_TRY(kdr_data_set_labels(ctx, data, labels, names, r->k));
-	*out = data;
-	data = NULL;
+	KDRI_TRY(kdr_data_set_labels(ctx, c->source, c->clusters, names, c->k));
 done:
-	kdr_data_free(data);
-	KDRI_FREE(ctx, text, names, rows, labels);
+	KDRI_FREE(ctx, text, names);
 	return st;
 }
 
@@ -152,55 +265,51 @@ static double share_of(const double *scores, int64_t classes, int64_t label)
 }
 
 /* (E3) */
-static kdr_status transfer_labels(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, int64_t j,
-                                  carried *out)
+static kdr_status transfer_labels(kdr_context *ctx, carried *c)
 {
-	kdr_status st;
-	kdr_data *source = NULL, *target = NULL;
-	const kdr_job_options *wanted = s->job->wanted;
+	const kdr_job_options *wanted = c->s->job->wanted;
 	kdr_job_options o = {
 		.size = sizeof o, .method = "self-training", .prep = wanted->prep, .choice = wanted->choice
 	};
-	KDRI_TRY(source_of(ctx, s, j, &source));
-	KDRI_TRY(kdri_sharing_copy(ctx, s->raw[t], INT64_MAX, &target));
-	const kdr_transfer_sets sets = {
-		.size = sizeof sets, .sources = &source, .nsources = 1, .targets = &target, .ntargets = 1
-	};
-	KDRI_TRY(kdr_transfer(ctx, &sets, &o, &out->result));
-	const kdr_array a = kdr_result_array(out->result, "scores", 1);
-	const char *const *names = kdr_result_classes(out->result, &out->classes);
-	const int64_t *labels = kdr_result_labels(out->result, 1, &out->n);
-	out->scores = a.data;
-	out->k = s->fit.tasks[j].result->tasks[0].k;
-	KDRI_TRY(KDRI_NEW(ctx, &out->of, out->classes));
-	KDRI_TRY(KDRI_NEW(ctx, &out->label, out->n));
-	KDRI_TRY(KDRI_NEW(ctx, &out->share, out->n));
-	for (int64_t c = 0; c < out->classes; c++)
-		kdri_parse_int(names[c], names[c] + strlen(names[c]), &out->of[c]);
-	for (int64_t i = 0; i < out->n; i++) {
-		out->label[i] = out->of[labels[i]];
-		out->share[i] = share_of(out->scores + i * out->classes, out->classes, labels[i]);
+	KDRI_DO(name_clusters(ctx, c));
+	const kdr_transfer_sets sets = { .size = sizeof sets,
+		                         .sources = &c->source,
+		                         .nsources = 1,
+		                         .targets = &c->target,
+		                         .ntargets = 1 };
+	KDRI_DO(kdr_transfer(ctx, &sets, &o, &c->result));
+	const kdr_array a = kdr_result_array(c->result, "scores", 1);
+	const char *const *names = kdr_result_classes(c->result, &c->classes);
+	const int64_t *labels = kdr_result_labels(c->result, 1, NULL);
+	c->scores = a.data;
+	KDRI_DO(KDRI_NEW(ctx, &c->of, c->classes));
+	for (int64_t z = 0; z < c->classes; z++)
+		kdri_parse_int(names[z], names[z] + strlen(names[z]), &c->of[z]);
+	for (int64_t i = 0; i < c->n; i++) {
+		c->label[i] = c->of[labels[i]];
+		c->share[i] = share_of(c->scores + i * c->classes, c->classes, labels[i]);
+		c->sizes[c->label[i]]++;
 	}
-done:
-	kdr_data_free(source);
-	kdr_data_free(target);
-	return st;
+	return KDR_OK;
 }
 
 /* (E4): how much more the shares of the clusters differ than by sampling. */
-static double excess_of(const carried *c, const kdri_task_result *j, const int64_t *sizes)
+static double excess_of(const carried *c)
 {
 	double differ = 0, used = 0;
+	const int64_t *sizes = c->s->fit.tasks[c->j].result->tasks[0].sizes;
 	for (int64_t z = 0; z < c->k; z++) {
-		differ += fabs((double)sizes[z] / (double)c->n - (double)j->sizes[z] / (double)j->n);
-		used += j->sizes[z] > 0;
+		differ += fabs((double)c->sizes[z] / (double)c->n -
+		               (double)sizes[z] / (double)c->s->rows[c->j]);
+		used += sizes[z] > 0;
 	}
 	return differ / 2 - 0.5 * sqrt(sampling * (used - 1) / (double)c->n);
 }
 
 /* (E5), one step. */
-static void join_smallest(carried *c, int64_t *sizes)
+static void join_smallest(carried *c)
 {
+	int64_t *sizes = c->sizes;
 	int64_t least = -1, to = -1;
 	double best = -INFINITY;
 	for (int64_t z = 0; z < c->k; z++)
@@ -229,35 +338,50 @@ static int64_t count_used(const int64_t *sizes, int64_t k)
 	return used;
 }
 
-/* Gives the labels to the fit, numbered from 0. */
-static kdr_status give_labels(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, int64_t j,
-                              const carried *c, const int64_t *sizes)
+static kdr_status find_labels(kdr_context *ctx, void *user)
+{
+	carried *c = user;
+	KDRI_DO(transfer_labels(ctx, c));
+	c->answer.excess = excess_of(c);
+	c->answer.takes = c->answer.excess < most_excess && c->scores &&
+	                  kdr_result_stop(c->result) != KDR_STOP_CANCELLED;
+	while (c->answer.takes && count_used(c->sizes, c->k) > c->most)
+		join_smallest(c);
+	return KDR_OK;
+}
+
+/* Gives the labels to the fit, numbered from 0: those of the rows of this rank. */
+static kdr_status give_labels(kdr_context *ctx, const carried *c)
 {
 	kdr_status st;
-	kdri_given *given = &s->fit.tasks[t];
-	const kdr_array sure = kdr_result_array(s->fit.tasks[j].result, "confidence", 0);
-	const kdri_task_result *source = &s->fit.tasks[j].result->tasks[0];
-	int64_t *number = NULL;
+	const kdri_job_sharing *s = c->s;
+	kdri_given *given = &s->fit.tasks[c->t];
+	const kdr_array sure = kdr_result_array(s->fit.tasks[c->j].result, "confidence", 0);
+	const kdri_task_result *source = &s->fit.tasks[c->j].result->tasks[0];
+	const int64_t n = s->raw[c->t]->rows;
+	int64_t *number = NULL, first = 0, all;
 	double *mean = NULL;
+	KDRI_TRY(kdri_part(ctx, n, &first, &all));
 	KDRI_TRY(KDRI_NEW(ctx, &number, c->k));
 	KDRI_TRY(KDRI_NEW0(ctx, &mean, c->k));
-	KDRI_TRY(KDRI_NEW(ctx, &given->label, c->n));
-	KDRI_TRY(KDRI_NEW(ctx, &given->confidence, c->n));
+	KDRI_TRY(KDRI_NEW(ctx, &given->label, n));
+	KDRI_TRY(KDRI_NEW(ctx, &given->confidence, n));
 	KDRI_TRY(KDRI_NEW(ctx, &given->of, c->k));
 	for (int64_t i = 0; i < source->n; i++)
 		mean[source->labels[i]] += sure.data ? ((const double *)sure.data)[i] : 1;
+	KDRI_TRY(kdri_sum(ctx, mean, c->k));
 	given->k = 0;
 	for (int64_t z = 0; z < c->k; z++)
-		if (sizes[z] > 0) {
+		if (c->sizes[z] > 0) {
 			given->of[given->k] = z;
 			number[z] = given->k++;
 		}
-	for (int64_t i = 0; i < c->n; i++) {
-		const int64_t z = c->label[i];
+	for (int64_t i = 0; i < n; i++) {
+		const int64_t z = c->label[first + i];
 		given->label[i] = number[z];
-		given->confidence[i] = c->share[i] * mean[z] / (double)KDRI_MAX(1, source->sizes[z]);
+		given->confidence[i] = c->share[first + i] * mean[z] / (double)KDRI_MAX(1, source->sizes[z]);
 	}
-	given->from = j;
+	given->from = c->j;
 	given->final = true;
 	kdri_given_drop_graphs(ctx, given);
 done:
@@ -268,22 +392,24 @@ done:
 static kdr_status carry(kdr_context *ctx, kdri_job_sharing *s, int64_t t, int64_t k)
 {
 	kdr_status st;
-	const int64_t j = s->notes[t].nearest;
-	carried c = { 0 };
-	int64_t *sizes = NULL;
-	KDRI_TRY(transfer_labels(ctx, s, t, j, &c));
-	KDRI_TRY(KDRI_NEW0(ctx, &sizes, c.k));
-	for (int64_t i = 0; i < c.n; i++)
-		sizes[c.label[i]]++;
-	s->notes[t].excess = excess_of(&c, &s->fit.tasks[j].result->tasks[0], sizes);
-	if (s->notes[t].excess >= most_excess || !c.scores || kdr_result_stop(c.result) == KDR_STOP_CANCELLED)
+	carried c = { .s = s, .t = t, .j = s->notes[t].nearest, .n = s->rows[t], .most = k };
+	c.k = s->fit.tasks[c.j].result->tasks[0].k;
+	KDRI_TRY(KDRI_NEW(ctx, &c.label, c.n));
+	KDRI_TRY(KDRI_NEW(ctx, &c.share, c.n));
+	KDRI_TRY(KDRI_NEW0(ctx, &c.sizes, c.k));
+	KDRI_TRY(take_rows(ctx, s, c.j, KDRI_APART_MOST, &c.source, &c.clusters));
+	KDRI_TRY(take_rows(ctx, s, t, INT64_MAX, &c.target, NULL));
+	KDRI_TRY(on_first(ctx, find_labels, &c));
+	KDRI_TRY(kdri_share(ctx, &c.answer, sizeof c.answer, 0));
+	s->notes[t].excess = c.answer.excess;
+	if (!c.answer.takes)
 		goto done;
-	while (count_used(sizes, c.k) > k)
-		join_smallest(&c, sizes);
-	KDRI_TRY(give_labels(ctx, s, t, j, &c, sizes));
+	KDRI_TRY(kdri_share(ctx, c.label, c.n * (int64_t)sizeof *c.label, 0));
+	KDRI_TRY(kdri_share(ctx, c.share, c.n * (int64_t)sizeof *c.share, 0));
+	KDRI_TRY(kdri_share(ctx, c.sizes, c.k * (int64_t)sizeof *c.sizes, 0));
+	KDRI_TRY(give_labels(ctx, &c));
 done:
 	carried_free(ctx, &c);
-	kdri_free(ctx, sizes);
 	return st;
 }
 
@@ -301,9 +427,14 @@ kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64
 	kdr_status st = KDR_OK;
 	const kdri_inspected *inspected = ctx->inspected;
 	const kdri_sharing *sharing = ctx->sharing;
+	bool stopped = false;
 	ctx->inspected = NULL;
 	ctx->sharing = NULL;
-	for (int64_t t = 0; t < s->count && s->carries && !ctx->cancelled; t++) {
+	for (int64_t t = 0; t < s->count && s->carries; t++) {
+		stopped = stopped || ctx->cancelled;
+		KDRI_TRY(kdri_any(ctx, &stopped));
+		if (stopped)
+			break;
 		if (!s->fit.tasks[t].result || s->fit.tasks[t].final || !is_small(s, t, k[t]))
 			continue;
 		KDRI_TRY(find_nearest(ctx, s, t));

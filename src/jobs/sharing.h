@@ -28,6 +28,7 @@ typedef struct kdri_job_sharing {
 	        raw; /* the data sets before preprocessing: the caller's, or copies until the numbers of clusters are known */
 	const kdr_data **
 	        words; /* count: the same texts with words of their own, for the runs alone; borrowed. NULL: there is none, or it is not used */
+	int64_t *rows; /* count: samples of each on all ranks */
 	int64_t count;
 	bool copies;   /* they are copies */
 	bool transfer; /* data sets may learn from each other */
@@ -40,9 +41,10 @@ typedef struct kdri_job_sharing {
 } kdri_job_sharing;
 
 /* alone.c: whether every data set gets the result of a run alone. */
-bool kdri_sharing_nothing(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count);
+kdr_status kdri_sharing_nothing(kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count,
+                                bool *out);
 /* alone.c: before the data sets are preprocessed. Clusters each alone, or prepares to do so as soon as a fit with ctx->sharing = &out->fit
- * knows the numbers of clusters. Does nothing for other methods than auto, on several ranks, for data on disk, and, if data sets may learn
+ * knows the numbers of clusters. Does nothing for other methods than auto, for data on disk, and, if data sets may learn
  * from each other, under limits of time or memory. */
 kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdri_job_known *known, const kdri_k_ranges *levels,
@@ -55,8 +57,8 @@ kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64
 bool kdri_sharing_may_carry(const kdri_job_sharing *s, const int64_t *k);
 /* What data set t of the result has from others. */
 kdr_status kdri_sharing_note_task(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, kdr_result *result);
-/* A copy of a data set, with at most KDRI_APART_MOST rows if it has more than `most`. */
-kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, int64_t most, kdr_data **out);
+/* A copy of the rows that this rank has. */
+kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, kdr_data **out);
 /* Also after a failure. */
 void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s);
 

@@ -12,8 +12,8 @@ import unittest
 import test_mpi
 from harness import KINDRED
 
-# With a limit of memory, one process does not compare with runs of each data set alone, as several do not.
-LANDMARKS = ["--set", "graph=landmarks", "--set", "landmarks=60", "--set", "seeds=1", "--set", "n_init=2", "--max-memory", "8G"]
+FEW = ["--set", "graph=landmarks", "--set", "landmarks=60", "--set", "seeds=1", "--set", "n_init=2"]
+LANDMARKS = [*FEW, "--max-memory", "8G"]  # without runs of each data set alone
 
 
 class Auto(test_mpi.MpiTest):
@@ -44,6 +44,21 @@ class Auto(test_mpi.MpiTest):
         result = self.auto("-k", "auto", "--set", "k_max=5", "data/task1.mtx", "data/task2.mtx", ranks=(3,))
         self.assertIn("; l2", result["preprocessing"])
         self.assertIn("k_evidence", result["method_fields"])
+
+    def test_runs_alone_and_clusters_carried_over(self):
+        """Also if a rank has no rows of the small data set."""
+        import numpy
+        file = self.blobs(203)[0]
+        numpy.save(self.path("small.npy"), numpy.load(self.path("data/task2.npy"))[:48])
+        for more, source in (((), "task1"), (("--no-transfer",), None)):
+            result = self.same("cluster", *FEW, "-k", 4, *more, "small.npy", file, tasks=("small", "task1"), ranks=(2, 3))
+            self.fields(result, self.result("alone/result.json"))
+            self.assertEqual(result["tasks"][0]["sharing"]["from"], source)
+        numpy.save(self.path("small-0.npy"), numpy.load(self.path("small.npy")))
+        numpy.save(self.path("small-1.npy"), numpy.load(self.path("small.npy"))[:0])
+        self.run_kindred("cluster", *FEW, "-k", 4, "-o", "alone", "--force", "-q", "small.npy", file)
+        self.mpi(2, "cluster", *FEW, "-k", 4, "-o", "out", "--force", "-q", "small-{rank}.npy", file)
+        self.assertEqual(self.read("out/small.labels"), self.read("alone/small.labels"))
 
     def test_landmarks_by_itself(self):
         """Several ranks need no option; neighbours are refused there."""

@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 enum { MOST_FIELDS = 60 };
-enum { TASKS = 2, CUTS = 6, K = 4, MOST_N = 400, MOST_D = 3040, EACH = 30 };
+enum { TASKS = 2, CUTS = 6, K = 4, MOST_N = 1130, MOST_D = 3040, EACH = 30 };
 
 /* How many rows of 100 the ranks have; ranks without any among them. */
 static const int cuts[CUTS][5] = { { 1, 100 },       { 2, 50, 50 },         { 3, 34, 1, 65 },
@@ -232,6 +232,7 @@ typedef struct trial {
 	const char *method;
 	const char *set[6]; /* name, value */
 	bool unknown, init; /* k; labels to start from */
+	int64_t most_k;     /* of a range; 0: one number */
 } trial;
 
 typedef struct fitted {
@@ -335,20 +336,21 @@ done:
 		free(rowptr[t]);
 }
 
-static void same_for_cuts(const samples *s, const trial *how, int first_cut, int last_cut)
+/* *one: the results of one process. */
+static void compare_cuts(const samples *s, const trial *how, crew_work *work, int first_cut, int last_cut,
+                         fitted *one)
 {
-	fitted *one = calloc(1, sizeof *one);
 	kdr_context *ctx = unit_context();
 	kdr_context_set_threads(ctx, 1);
 	*one = (fitted){ .s = s, .cut = whole, .how = how };
-	fit_rows(ctx, 0, one);
+	work(ctx, 0, one);
 	kdr_context_free(ctx);
 	if (one->st[0] != KDR_OK)
 		fail_msg("%s: %s", how->method, one->error[0]);
 	for (int c = first_cut; c <= last_cut; c++) {
 		fitted *many = calloc(1, sizeof *many);
 		*many = (fitted){ .s = s, .cut = cuts[c], .how = how };
-		crew_run(cuts[c][0], fit_rows, many, NULL);
+		crew_run(cuts[c][0], work, many, NULL);
 		for (int r = 0; r < cuts[c][0]; r++)
 			if (many->st[r] != KDR_OK)
 				fail_msg("%s, cut %d, rank %d: %s", how->method, c, r, many->error[r]);
@@ -373,6 +375,12 @@ static void same_for_cuts(const samples *s, const trial *how, int first_cut, int
 		}
 		free(many);
 	}
+}
+
+static void same_for_cuts(const samples *s, const trial *how, int first_cut, int last_cut)
+{
+	fitted *one = calloc(1, sizeof *one);
+	compare_cuts(s, how, fit_rows, first_cut, last_cut, one);
 	free(one);
 }
 
@@ -512,6 +520,204 @@ static void auto__neighbours_on_several_ranks__refused(void **state)
 	samples_free(s);
 }
 
+/* --- runs alone, and clusters that are carried over ------------------------------------------------------------- */
+
+/* kdr_cluster. The first data set is small, so that it takes over clusters of the second one. */
+static void cluster_rows(kdr_context *ctx, int rank, void *user)
+{
+	fitted *f = user;
+	int64_t *rowptr[TASKS];
+	kdr_data *data[TASKS] = { NULL };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_job_options o;
+	kdr_status st;
+	kdr_job_options_init(&o);
+	o.k = f->how->unknown ? 0 : K;
+	o.k_to = f->how->most_k;
+	kdr_context_set_progress(ctx, lose_patience, &f->patience[rank]);
+	kdr_context_set_time_limit(ctx, f->limit[rank]);
+	for (int t = 0; t < TASKS; t++)
+		rowptr[t] = malloc((MOST_N + 1) * sizeof(int64_t));
+	kdri_enter(ctx);
+	for (int t = 0; t < TASKS; t++) {
+		kdr_mat x = part_of(f->s, f->cut, t, rank, rowptr[t]);
+		KDRI_TRY(kdr_data_new(ctx, t ? "b" : "a", &x, NULL, &data[t]));
+	}
+	KDRI_TRY(kdr_options_new(ctx, "auto", &options));
+	KDRI_TRY(kdr_options_set(ctx, options, "graph", "landmarks"));
+	for (int i = 0; i < 6 && f->how->set[i]; i += 2)
+		KDRI_TRY(kdr_options_set(ctx, options, f->how->set[i], f->how->set[i + 1]));
+	o.settings = options;
+	KDRI_TRY(kdr_cluster(ctx, data, TASKS, &o, &result));
+	for (int t = 0; t < TASKS; t++) {
+		int64_t n;
+		const int64_t *labels = kdr_result_labels(result, t, &n);
+		memcpy(f->labels[t] + cut_at(f->s, f->cut, t, rank), labels, (size_t)n * sizeof *labels);
+	}
+	f->k[rank] = kdr_result_k(result, 1);
+	f->stop[rank] = kdr_result_stop(result);
+	keep_answers(f, rank, result);
+	const kdr_sharing sharing = kdr_result_sharing(result, 0);
+	if (rank == 0 && f->fields < MOST_FIELDS) {
+		f->number[f->fields] = isnan(sharing.apart) ? -1 : sharing.apart;
+		snprintf(f->field[f->fields++], sizeof f->field[0], "%s, %s, %d",
+		         sharing.from ? sharing.from : "none", sharing.reason, (int)sharing.moved);
+	}
+done:
+	f->st[rank] = kdri_leave(ctx, st);
+	snprintf(f->error[rank], sizeof f->error[rank], "%s", kdr_context_error(ctx));
+	kdr_result_free(result);
+	kdr_options_free(options);
+	for (int t = 0; t < TASKS; t++) {
+		kdr_data_free(data[t]);
+		free(rowptr[t]);
+	}
+}
+
+/* units: columns of a table, in different units. */
+static samples *small_and_large(int64_t small, int64_t large, int64_t d, bool sparse, bool units)
+{
+	static const double unit[] = { 1, 30, 0.02 };
+	samples *s = samples_new(large, d, sparse);
+	for (int t = 0; t < TASKS && units; t++)
+		for (int64_t p = 0; p < s->n[t] * d; p++)
+			s->dense[t][p] *= unit[p % d % 3];
+	s->n[0] = small;
+	s->n[1] = large;
+	return s;
+}
+
+/* The last field says what data set a has from b. */
+static bool shares(const fitted *f, const char *how)
+{
+	return f->fields > 0 && strncmp(f->field[f->fields - 1], how, strlen(how)) == 0;
+}
+
+static void cluster__runs_alone_on_ranks__those_of_one_process(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t small, large, d;
+		bool sparse, units;
+		const char *says;
+		trial how;
+	} trials[] = {
+		{ 48, 240, 9, false, false, "b, ", { .set = { "seeds", "1" } } },
+		{ 60, 1100, 40, true, false, "b, ", { .set = { "seeds", "1" } } },
+		{ 48,
+		  240,
+		  9,
+		  false,
+		  false,
+		  "none, transfer was switched off, 0",
+		  { .set = { "seeds", "1", "transfer", "0" } } },
+		{ 48,
+		  240,
+		  9,
+		  false,
+		  false,
+		  "b, ",
+		  { .set = { "seeds", "1", "k_max", "5" }, .unknown = true } },
+		{ 48,
+		  120,
+		  200,
+		  true,
+		  false,
+		  "none, transfer was switched off, 0",
+		  { .set = { "transfer", "0", "k_max", "5" }, .unknown = true } },
+		{ 48, 120, 9, false, true, "none, clusters of tables", { .set = { "seeds", "1" } } },
+		{ 48,
+		  120,
+		  9,
+		  false,
+		  true,
+		  "none, transfer was switched off, 0",
+		  { .set = { "transfer", "0" } } },
+		{ 48,
+		  120,
+		  200,
+		  true,
+		  false,
+		  "none, transfer was switched off, 0",
+		  { .set = { "seeds", "1", "transfer", "0" }, .most_k = K + 1 } },
+		{ 48,
+		  120,
+		  9,
+		  false,
+		  false,
+		  "none, clusters are not carried over with",
+		  { .set = { "seeds", "1" }, .most_k = K + 1 } },
+	};
+	for (int i = 0; i < (int)(sizeof trials / sizeof trials[0]); i += UNIT_SANITIZED ? 2 : 1) {
+		samples *s = small_and_large(trials[i].small, trials[i].large, trials[i].d, trials[i].sparse,
+		                             trials[i].units);
+		trial how = trials[i].how;
+		fitted *one = calloc(1, sizeof *one);
+		how.method = "auto";
+		compare_cuts(s, &how, cluster_rows, 1 + i % 4, 2 + i % 4, one);
+		if (!shares(one, trials[i].says))
+			fail_msg("trial %d: %s", i, one->field[one->fields - 1]);
+		free(one);
+		samples_free(s);
+	}
+}
+
+static void cluster__one_rank_fails__all_say_so(void **state)
+{
+	(void)state;
+	static const trial how = { .method = "auto", .set = { "landmarks", "20", "seeds", "1" } };
+	samples *s = small_and_large(40, 160, 9, false, false);
+	int failed[2] = { 0 };
+	for (int who = 0; who < 2; who++) /* rank 0 does more than others */
+		for (long allowed = 2;; allowed += 1 + allowed / (UNIT_SANITIZED ? 2 : 5)) {
+			failing fails = { .allowed = allowed };
+			kdr_allocator bad = { failing_alloc, failing_realloc, failing_free, &fails };
+			const kdr_allocator *allocators[] = { NULL, NULL, NULL };
+			fitted *f = calloc(1, sizeof *f);
+			*f = (fitted){ .s = s, .cut = cuts[2], .how = &how };
+			allocators[who] = &bad;
+			crew_run(3, cluster_rows, f, allocators);
+			assert_int_equal(fails.live, 0);
+			const bool well = f->st[1] == KDR_OK;
+			for (int r = 0; r < 3; r++) {
+				assert_int_equal(f->st[r], f->st[1]);
+				assert_string_equal(f->error[r], f->error[2]);
+			}
+			failed[who] += !well;
+			free(f);
+			if (well)
+				break;
+		}
+	assert_true(failed[0] > 20 && failed[1] > 20);
+	samples_free(s);
+}
+
+static void cluster__one_rank_wants_to_stop__all_do(void **state)
+{
+	(void)state;
+	static const trial how = { .method = "auto", .set = { "landmarks", "40", "seeds", "1" } };
+	static const trial apart = { .method = "auto",
+		                     .set = { "landmarks", "40", "seeds", "1", "transfer", "0" } };
+	samples *s = small_and_large(40, 160, 9, false, false);
+	for (int turn = 0; turn < 12; turn += UNIT_SANITIZED ? 3 : 1) {
+		fitted *f = calloc(1, sizeof *f);
+		*f = (fitted){ .s = s, .cut = cuts[2], .how = turn < 8 ? &how : &apart };
+		if (turn < 8)
+			f->patience[turn % 2] = 1 + 9 * turn * turn;
+		for (int r = 0; r < 3 && turn >= 8; r++)
+			f->limit[r] = 0.02 * (turn - 7) * (turn - 7) * (r + 1);
+		crew_run(3, cluster_rows, f, NULL);
+		for (int r = 0; r < 3; r++) {
+			if (f->st[r] != f->st[0])
+				fail_msg("turn %d, rank %d: %s", turn, r, f->error[r]);
+			assert_int_equal(f->stop[r], f->stop[0]);
+		}
+		free(f);
+	}
+	samples_free(s);
+}
+
 /* --- preprocessing chosen by the data -------------------------------------------------------------------------- */
 
 typedef struct looks {
@@ -586,6 +792,9 @@ int main(void)
 		cmocka_unit_test(auto__one_rank_wants_to_stop__all_do),
 		cmocka_unit_test(auto__one_rank_without_memory__all_say_so),
 		cmocka_unit_test(auto__neighbours_on_several_ranks__refused),
+		cmocka_unit_test(cluster__runs_alone_on_ranks__those_of_one_process),
+		cmocka_unit_test(cluster__one_rank_fails__all_say_so),
+		cmocka_unit_test(cluster__one_rank_wants_to_stop__all_do),
 		cmocka_unit_test(recipe__rows_on_ranks__that_of_all_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

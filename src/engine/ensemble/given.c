@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "api/method.h"
+#include "comm/comm.h"
 #include "engine/ensemble/members.h"
 #include "matrix/kept.h"
 
@@ -113,10 +114,12 @@ static uint64_t hash_of(const kdri_views_task *view)
 	return kdri_mat_hash(&view->rows.view, (uint64_t)(view->cosine + 2 * view->centred + 4 * view->both));
 }
 
-void kdri_given_settle(kdri_given *given, const kdri_views_task *view)
+kdr_status kdri_given_settle(kdr_context *ctx, kdri_given *given, const kdri_views_task *view, int64_t rows)
 {
-	const bool again = kdr_mat_rows(&view->rows.view) < KDRI_SHARING_ONCE && given->rows != hash_of(view);
+	bool again = rows < KDRI_SHARING_ONCE && given->rows != hash_of(view);
+	KDRI_DO(kdri_any(ctx, &again));
 	given->compared = !given->final && (again || given->ballot.count == 0);
+	return KDR_OK;
 }
 
 void kdri_given_keep(kdr_context *ctx, kdri_ballot *ballot, kdri_verdict *answer, kdri_views_task *view)

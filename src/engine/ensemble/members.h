@@ -146,8 +146,8 @@ kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char
                            const char *const *arrays, kdr_result *to, int64_t task);
 /* Takes what a fit of one task has: afterwards *ballot and the graphs of *view are empty. */
 void kdri_given_keep(kdr_context *ctx, kdri_ballot *ballot, kdri_verdict *answer, kdri_views_task *view);
-/* Decides whether members that use one task run again on the rows of `view`: given->compared. */
-void kdri_given_settle(kdri_given *given, const kdri_views_task *view);
+/* Decides whether members that use one task of `rows` samples run again on the rows of `view`: given->compared. */
+kdr_status kdri_given_settle(kdr_context *ctx, kdri_given *given, const kdri_views_task *view, int64_t rows);
 /* Gives the graphs to a task of a fit; the caller frees them with its own. */
 void kdri_given_graphs(kdr_context *ctx, kdri_given *given, kdri_views_task *to);
 /* Frees the graphs, of a task that nothing votes on. */

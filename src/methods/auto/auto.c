@@ -405,7 +405,7 @@ static kdr_status settle_graphs(kdr_context *ctx, kdri_auto *j)
 		kdri_views_task *view = &j->views.tasks[t];
 		if (!j->has[t])
 			continue;
-		kdri_given_settle(j->given[t], view);
+		KDRI_DO(kdri_given_settle(ctx, j->given[t], view, j->views.rows[t]));
 		j->has[t] = !j->given[t]->compared;
 		if (!j->has[t] && !view->has_graph)
 			KDRI_DO(kdri_views_graphs(ctx, &j->views.options, view));

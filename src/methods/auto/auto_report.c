@@ -337,8 +337,9 @@ static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, i
 	KDRI_DO(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	for (int64_t i = 0; i < n; i++) {
 		to[i] = confidence[i];
-		mean += to[i] / (double)n;
+		mean += to[i] / (double)a->views.rows[t];
 	}
+	KDRI_DO(kdri_sum(ctx, &mean, 1));
 	return kdri_result_task_number(ctx, a->result, t, "confidence", mean);
 }
 
