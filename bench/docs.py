@@ -500,6 +500,9 @@ def said(what):
     if what == "own":
         return markdown(["collections", "a class removed: runs", "absorbed", "of these reported", "another group reported", "all classes: runs", "reported"],
                         [list(row) for row in statements.own_groups()], 1)
+    if what == "own-range":
+        return markdown(["collections", "a class removed: runs", "other numbers", "of these the class has a cluster", "all classes: runs", "other numbers"],
+                        [list(row) for row in statements.own_ranges()], 1)
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 

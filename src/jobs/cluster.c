@@ -45,9 +45,16 @@ static kdr_status put_quality(kdr_context *ctx, kdr_data **sets, kdr_result *r)
 	return KDR_OK;
 }
 
+/* Groups that only one data set has: what is looked for after a fit. */
+typedef struct own_search {
+	int64_t *more; /* number of groups of each data set */
+	bool matched;  /* only in clusters with a counterpart */
+	int64_t level; /* level of a range that is the main result, from 0; -1: the one that is suggested */
+} own_search;
+
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdr_job_options *o, const kdri_job_known *known, kdri_k_ranges *levels,
-                              int64_t *more, kdr_result **out)
+                              const own_search *search, kdr_result **out)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -89,10 +96,11 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	for (int64_t i = 0; i < count && job->wanted->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_words(ctx, result, sets, job->recipe.kind)));
-	if (more && compared && !ctx->cancelled)
-		KDRI_TRY(KDRI_TIMED("own groups", kdri_job_own_groups(ctx, result, sets, more)));
-	if (more && nothing) /* the warning is enough: k is that of the runs alone */
-		memset(more, 0, (size_t)count * sizeof *more);
+	if (compared && !ctx->cancelled)
+		KDRI_TRY(KDRI_TIMED("own groups",
+		                    kdri_job_own_groups(ctx, result, sets, search->matched, search->more)));
+	if (nothing) /* the warning is enough: k is that of the runs alone */
+		memset(search->more, 0, (size_t)count * sizeof *search->more);
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_markers(ctx, result, sets)));
 	KDRI_TRY(KDRI_TIMED("values", kdri_job_choices(ctx, result, sets)));
 	KDRI_TRY(kdri_levels_finish(ctx, job, sets, result));
@@ -112,9 +120,8 @@ done:
 	return st;
 }
 
-/* more[t]: clusters that data set t needs for groups of its own; NULL: they are not looked for. */
 static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                               const kdr_job_options *options, int64_t *more, kdr_result **out)
+                               const kdr_job_options *options, const own_search *search, kdr_result **out)
 {
 	kdr_status st;
 	kdri_job job = { 0 };
@@ -131,6 +138,7 @@ static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	KDRI_TRY(kdri_check_sets(ctx, "cluster", tasks, count, 1));
 	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
 	KDRI_TRY(kdri_k_ranges_take(ctx, count, &own, &levels));
+	levels.main = search->level + 1;
 	options = &own;
 	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (--report)", options->map));
 	KDRI_TRY(kdri_job_alone(ctx, "--features-from", options->features_from != NULL));
@@ -158,7 +166,7 @@ static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	if (options->into)
 		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
 	else
-		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, more, &result));
+		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, search, &result));
 	KDRI_TRY(kdri_content_put(ctx, &content, result->ntasks - count, result));
 done:
 	st = kdri_leave(ctx, st);
@@ -176,46 +184,92 @@ done:
 	return st;
 }
 
-/* The numbers of clusters that were found, and one more for each group that only one data set has. */
+/* The fit that gives each group of one data set a cluster of its own. */
+typedef struct repeat {
+	kdr_job_options options;
+	int64_t *from, *to; /* of each data set; without a range, `from` is the number */
+	int64_t level;      /* of the range; -1: there is none */
+} repeat;
+
+/* The numbers of clusters that were found, and one more for each group. A range is shifted for data sets with a group, as far as it goes, so
+ * that its first level is still that of the others. *differs: some number is another one than before. */
+static kdr_status repeat_new(kdr_context *ctx, const kdr_job_options *o, const kdr_result *r,
+                             const int64_t *more, repeat *p, bool *differs)
+{
+	const bool range = o->k_to || o->each_k_to;
+	int64_t least = INT64_MAX, span = 1;
+	*differs = false;
+	p->options = *o;
+	KDRI_DO(KDRI_NEW(ctx, &p->from, r->ntasks));
+	KDRI_DO(KDRI_NEW(ctx, &p->to, r->ntasks));
+	for (int64_t t = 0; t < r->ntasks; t++)
+		least = KDRI_MIN(least, more[t]);
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		p->from[t] = r->tasks[t].k + more[t];
+		p->to[t] = !range ? p->from[t] : o->each_k_to ? o->each_k_to[t] : o->k_to;
+		if (range)
+			p->from[t] = KDRI_MIN((o->each_k ? o->each_k[t] : o->k) + more[t] - least, p->to[t]);
+		span = KDRI_MAX(span, p->to[t] - p->from[t] + 1);
+	}
+	p->level = range ? KDRI_MIN(r->main_level + least, span - 1) : -1;
+	for (int64_t t = 0; t < r->ntasks; t++)
+		*differs =
+		        *differs || KDRI_MIN(p->from[t] + KDRI_MAX(p->level, 0), p->to[t]) != r->tasks[t].k;
+	p->options.each_k = p->from;
+	p->options.each_k_to = range ? p->to : NULL;
+	p->options.neach_k = r->ntasks;
+	p->options.k_to = 0;
+	return KDR_OK;
+}
+
 static kdr_status cluster_again(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                                const kdr_job_options *options, int64_t *more, kdr_result **result)
+                                const kdr_job_options *options, const int64_t *more, kdr_result **result)
 {
 	kdr_status st;
 	kdr_result *again = NULL;
-	kdr_job_options own = *options;
+	repeat p = { 0 };
+	int64_t *left = NULL;
+	bool better;
+	KDRI_TRY(repeat_new(ctx, options, *result, more, &p, &better));
+	if (!better)
+		goto done;
+	KDRI_TRY(KDRI_NEW0(ctx, &left, count));
+	KDRI_TRY(cluster_once(ctx, tasks, count, &p.options,
+	                      &(own_search){ .more = left, .matched = true, .level = p.level }, &again));
 	for (int64_t t = 0; t < count; t++)
-		more[t] += (*result)->tasks[t].k;
-	own.each_k = more;
-	own.neach_k = count;
-	KDRI_TRY(cluster_once(ctx, tasks, count, &own, NULL, &again));
+		better = better && !(again->tasks[t].k > (*result)->tasks[t].k && left[t] > 0);
+	if (!better)
+		goto done; /* another cluster was divided */
 	const kdri_field *found = kdri_result_field(*result, -1, "k_evidence");
 	if (found)
 		KDRI_TRY(kdri_result_text(ctx, again, "k_evidence", found->text));
 	for (int64_t t = 0; t < count && found; t++)
 		KDRI_TRY(kdri_result_advise(ctx, again, t, found->text));
 	for (int64_t t = 0; t < count; t++)
-		if (more[t] > (*result)->tasks[t].k)
+		if (again->tasks[t].k > (*result)->tasks[t].k)
 			KDRI_TRY(kdri_result_warn(
 			        ctx, again,
-			        "%s has %lld clusters, the others %lld: a group that only %s has is a cluster of its own",
-			        again->tasks[t].name, (long long)more[t], (long long)(*result)->tasks[t].k,
-			        again->tasks[t].name));
+			        "%s has %lld clusters instead of %lld: a group that only %s has is a cluster of its own",
+			        again->tasks[t].name, (long long)again->tasks[t].k,
+			        (long long)(*result)->tasks[t].k, again->tasks[t].name));
 	kdr_result_free(*result);
 	*result = again;
 	again = NULL;
 done:
 	kdr_result_free(again);
+	KDRI_FREE(ctx, p.from, p.to, left);
 	return st;
 }
 
-/* Whether groups of one data set may get a cluster of their own: if k is found, and data sets are clustered alone first. */
+/* Whether groups of one data set may get a cluster of their own: if k is found, also in a range, and data sets are clustered alone first. */
 static bool may_repeat(const kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                        const kdr_job_options *options)
 {
 	bool in_memory = ctx->deadline == 0 && ctx->max_memory == 0 && kdri_ranks(ctx) == 1;
 	for (int64_t t = 0; t < count; t++)
 		in_memory = in_memory && tasks && tasks[t] && !tasks[t]->streamed;
-	return in_memory && options && count > 1 && options->k == 0 && !options->each_k && !options->k_to &&
+	return in_memory && options && count > 1 &&
+	       (options->k_to || options->each_k_to || (options->k == 0 && !options->each_k)) &&
 	       !options->into && !options->pooled && !options->features_from;
 }
 
@@ -234,7 +288,8 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 		KDRI_TRY(kdr_data_view(ctx, tasks[t], NULL, &raw[t]));
 		KDRI_TRY(kdri_data_own(ctx, raw[t]));
 	}
-	KDRI_TRY(cluster_once(ctx, tasks, count, options, more, &result));
+	KDRI_TRY(cluster_once(ctx, tasks, count, options, &(own_search){ .more = more, .level = -1 },
+	                      &result));
 	for (int64_t t = 0; t < count; t++)
 		all += more[t];
 	/* Tables with different numbers of clusters would share none: for them, the warning is enough. */

@@ -189,8 +189,9 @@ void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 /* --- own_groups.c --------------------------------------------------------------------------------- */
 
 /* Warns of groups that one data set has and the others do not; more[t]: how many clusters data set t needs for them beyond its own. Once
- * clusters have numbers. */
-kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *result, kdr_data *const *data, int64_t *more);
+ * clusters have numbers. matched: only groups within clusters that another data set has, too. */
+kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *result, kdr_data *const *data, bool matched,
+                               int64_t *more);
 
 /* --- clusters.c ----------------------------------------------------------------------------------- */
 

@@ -246,7 +246,17 @@ static kdr_status put_group(kdr_context *ctx, kdr_result *r, int64_t t, int64_t 
 	        numbers);
 }
 
-kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *r, kdr_data *const *data, int64_t *more)
+/* Whether another data set has a cluster with that number. */
+static bool has_counterpart(const kdr_result *r, int64_t t, int64_t z)
+{
+	for (int64_t o = 0; o < r->ntasks; o++)
+		if (o != t && kdri_cluster_at(&r->tasks[o], kdri_cluster_number(&r->tasks[t], z)) >= 0)
+			return true;
+	return false;
+}
+
+kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *r, kdr_data *const *data, bool matched,
+                               int64_t *more)
 {
 	kdr_status st;
 	space s = { 0 };
@@ -258,6 +268,8 @@ kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *r, kdr_data *const 
 	for (int64_t t = 0; t < r->ntasks; t++)
 		for (int64_t z = 0; z < r->tasks[t].k; z++) {
 			int64_t size;
+			if (matched && !has_counterpart(r, t, z))
+				continue;
 			KDRI_TRY(own_group(ctx, &s, r, t, z, &size));
 			if (size == 0)
 				continue;

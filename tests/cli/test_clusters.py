@@ -159,7 +159,7 @@ class OwnGroups(CliTest):
 
     def table(self, name, sizes, seed):
         draw, centres = random.Random(seed), random.Random(0)
-        means = [[centres.gauss(0, 1.5) for _ in range(20)] for _ in range(3)]
+        means = [[centres.gauss(0, 1.5) for _ in range(20)] for _ in range(4)]
         with open(self.path(name), "w", newline="") as f:
             w = csv.writer(f)
             w.writerow([f"g{j}" for j in range(20)])
@@ -193,7 +193,7 @@ class OwnGroups(CliTest):
     def test_gets_a_cluster_if_the_number_is_found(self):
         for more in ((), ("--report", "--save-model", "m.h5", "--write-table", "t.csv"), ("--quality",)):
             self.assertEqual(self.said("-k", "auto", *more, "a.csv", "b.csv"),
-                             ["a has 3 clusters, the others 2: a group that only a has is a cluster of its own"], more)
+                             ["a has 3 clusters instead of 2: a group that only a has is a cluster of its own"], more)
             self.assertEqual([len(set(t["labels"])) for t in self.result()["tasks"]], [3, 2])
             self.assertIn("k = 2 ", self.result()["tasks"][1]["advice"][-1])
         self.run_kindred("predict", "-q", "--force", "--model", "m.h5", "--task", "a", "-o", "p.labels", "a.csv")
@@ -201,6 +201,29 @@ class OwnGroups(CliTest):
         self.write("some.csv", "x\n" * 5 + "?\n" * 175 + "y\n" * 5 + "?\n" * 15)
         self.write("none.csv", "?\n" * 200)
         self.assertEqual(len(self.said("-k", 2, "--known", "some.csv,none.csv", "a.csv", "b.csv")), 1)
+
+    def test_gets_a_cluster_within_a_range(self):
+        own = "%s has 3 clusters instead of 2: a group that only %s has is a cluster of its own"
+        self.assertEqual(self.said("-k", "3,2", "a.csv", "b.csv"), [])
+        alone = [t["labels"] for t in self.result()["tasks"]]
+        for k, levels in (("2-4", [[3, 2], [4, 3], [4, 4]]), ("2-3", [[3, 2], [3, 3]])):
+            self.assertEqual(self.said("-k", k, "a.csv", "b.csv"), [own % ("a", "a")], k)
+            r = self.result()
+            self.assertEqual([r["level"], [t["labels"] for t in r["tasks"]]], [2, alone], k)
+            self.assertEqual([[t["k"] for t in level["tasks"]] for level in r["levels"]], levels, k)
+            self.assertIn("k = 2 ", r["tasks"][1]["advice"][-1])
+            self.assertEqual([level["tasks"] for level in r["levels"]][0][0]["labels"], alone[0])
+        self.run_kindred("cut", "-q", "-k", 2, "-o", "cut", "out/result.json")
+        self.assertEqual(self.read("cut/a.labels"), self.read("out/a.labels"))
+        # each has a group that the other one lacks: all levels are there
+        self.table("d.csv", (110, 78, 8), 1)
+        self.table("e.csv", (110, 78, 0, 8), 4)
+        self.assertEqual(self.said("-k", "2-4", "d.csv", "e.csv"), [own % ("d", "d"), own % ("e", "e")])
+        self.assertEqual([self.result()["level"], [level["k"] for level in self.result()["levels"]]], [3, [2, 3, 4]])
+        # the range ends before, or says nothing of a group
+        for k in ("2-2", "1-2", "2-2,2-4"):
+            self.assertRegex(self.said("-k", k, "a.csv", "b.csv")[0], "; use -k 3,2 to separate it$")
+        self.assertEqual(self.said("-k", "2-4", "a.csv", "c.csv"), [])
 
     def test_that_gets_a_cluster_is_found_in_the_original_data(self):
         """Skewed numbers, which the first fit transforms."""

@@ -107,7 +107,7 @@ static kdr_status own_groups(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, data, 2, &o, &r);
 	if (st == KDR_OK)
-		st = kdri_job_own_groups(ctx, r, data, more);
+		st = kdri_job_own_groups(ctx, r, data, false, more);
 	if (st == KDR_OK && (more[0] != 1 || more[1] != 0))
 		st = KDR_ERR_INTERNAL;
 	kdr_result_free(r);
