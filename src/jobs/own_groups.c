@@ -228,7 +228,7 @@ static void list_numbers(const kdr_result *r, int64_t t, char *out, size_t room)
 	size_t used = 0;
 	for (int64_t i = 0; i < r->ntasks && used < room; i++)
 		used += (size_t)kdri_snprintf(out + used, room - used, "%s%lld", i > 0 ? "," : "",
-		                              (long long)(r->tasks[i].k + (i == t)));
+		                              (long long)r->tasks[i].k + (i == t));
 }
 
 static kdr_status put_group(kdr_context *ctx, kdr_result *r, int64_t t, int64_t z, int64_t size,

@@ -370,7 +370,7 @@ static bool is_word(run *r, const char **p, const char *end)
 static bool append_emoji(const char **p, const char *end, kdri_tokens *out)
 {
 	char emoji[KDRI_EMOJI_ROOM];
-	size_t n;
+	size_t n = 0;
 	*p += kdri_emoji(*p, end, emoji, &n);
 	return append_token(emoji, n, out);
 }
