@@ -45,7 +45,7 @@ class MpiTest(CliTest):
         self.assertEqual([t["n"] for t in result["tasks"] if t["labels"]], [len(x) for x in one])
         return result
 
-    OF_THE_RUN = ("command_line", "threads", "seconds", "peak_rss_bytes", "method_fields",
+    OF_THE_RUN = ("command_line", "threads", "seconds", "peak_rss_bytes", "method_fields", "table",
                   "exploratory_p", "exploratory_p_adjusted", "mixing")  # the last three are not computed by several processes
 
     def nearly(self, many, one, where="result"):

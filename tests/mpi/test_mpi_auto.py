@@ -56,8 +56,10 @@ class Auto(test_mpi.MpiTest):
             self.assertEqual(result["tasks"][0]["sharing"]["from"], source)
         numpy.save(self.path("small-0.npy"), numpy.load(self.path("small.npy")))
         numpy.save(self.path("small-1.npy"), numpy.load(self.path("small.npy"))[:0])
+        for rank, part in enumerate(numpy.split(numpy.load(self.path(file)), [100])):
+            numpy.save(self.path(f"large-{rank}.npy"), part)
         self.run_kindred("cluster", *FEW, "-k", 4, "-o", "alone", "--force", "-q", "small.npy", file)
-        self.mpi(2, "cluster", *FEW, "-k", 4, "-o", "out", "--force", "-q", "small-{rank}.npy", file)
+        self.mpi(2, "cluster", *FEW, "-k", 4, "-o", "out", "--force", "-q", "small-{rank}.npy", "large-{rank}.npy")
         self.assertEqual(self.read("out/small.labels"), self.read("alone/small.labels"))
 
     def test_landmarks_by_itself(self):

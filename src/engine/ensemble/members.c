@@ -402,8 +402,9 @@ static void run_job(run *r, job *j, int worker)
 		j->over_limit = kdri_over_limit(&own, j->st);
 		if (j->st != KDR_OK)
 			snprintf(j->error, sizeof j->error, "%s", own.error);
+		/* Without an error if another rank has failed: r->ctx has that. */
 		if (j->st != KDR_OK && kdri_together(r->ctx))
-			r->st = kdri_fail(r->ctx, j->st, "%s", j->error);
+			r->st = j->error[0] ? kdri_fail(r->ctx, j->st, "%s", j->error) : j->st;
 	}
 	atomic_fetch_add(&r->done, 1);
 	if (caller && r->st == KDR_OK)
