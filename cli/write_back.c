@@ -2,7 +2,6 @@
 #include "cli.h"
 #include "core/system.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The last part of a path without its ending. */

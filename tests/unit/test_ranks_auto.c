@@ -293,6 +293,19 @@ static void keep_answers(fitted *f, int rank, const kdr_result *r)
 	f->matched = quality.data ? ((const double *)quality.data)[quality.shape[1]] : 0;
 }
 
+/* What a rank has found. */
+static void keep_result(fitted *f, int rank, const kdr_result *result)
+{
+	for (int t = 0; t < TASKS; t++) {
+		int64_t n;
+		const int64_t *labels = kdr_result_labels(result, t, &n);
+		memcpy(f->labels[t] + cut_at(f->s, f->cut, t, rank), labels, (size_t)n * sizeof *labels);
+	}
+	f->k[rank] = kdr_result_k(result, 1);
+	f->stop[rank] = kdr_result_stop(result);
+	keep_answers(f, rank, result);
+}
+
 static void fit_rows(kdr_context *ctx, int rank, void *user)
 {
 	fitted *f = user;
@@ -319,14 +332,7 @@ static void fit_rows(kdr_context *ctx, int rank, void *user)
 	for (int i = 0; i < 6 && f->how->set[i]; i += 2)
 		KDRI_TRY(kdr_options_set(ctx, options, f->how->set[i], f->how->set[i + 1]));
 	KDRI_TRY(kdr_fit(ctx, f->how->method, &problem, options, &result));
-	for (int t = 0; t < TASKS; t++) {
-		int64_t n;
-		const int64_t *labels = kdr_result_labels(result, t, &n);
-		memcpy(f->labels[t] + cut_at(f->s, f->cut, t, rank), labels, (size_t)n * sizeof *labels);
-	}
-	f->k[rank] = kdr_result_k(result, 1);
-	f->stop[rank] = kdr_result_stop(result);
-	keep_answers(f, rank, result);
+	keep_result(f, rank, result);
 done:
 	f->st[rank] = kdri_leave(ctx, st);
 	snprintf(f->error[rank], sizeof f->error[rank], "%s", kdr_context_error(ctx));
@@ -550,14 +556,7 @@ static void cluster_rows(kdr_context *ctx, int rank, void *user)
 		KDRI_TRY(kdr_options_set(ctx, options, f->how->set[i], f->how->set[i + 1]));
 	o.settings = options;
 	KDRI_TRY(kdr_cluster(ctx, data, TASKS, &o, &result));
-	for (int t = 0; t < TASKS; t++) {
-		int64_t n;
-		const int64_t *labels = kdr_result_labels(result, t, &n);
-		memcpy(f->labels[t] + cut_at(f->s, f->cut, t, rank), labels, (size_t)n * sizeof *labels);
-	}
-	f->k[rank] = kdr_result_k(result, 1);
-	f->stop[rank] = kdr_result_stop(result);
-	keep_answers(f, rank, result);
+	keep_result(f, rank, result);
 	const kdr_sharing sharing = kdr_result_sharing(result, 0);
 	if (rank == 0 && f->fields < MOST_FIELDS) {
 		f->number[f->fields] = isnan(sharing.apart) ? -1 : sharing.apart;
