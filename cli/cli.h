@@ -199,6 +199,8 @@ void cli_pass(int code);
 _Noreturn void cli_end(int code);
 /* Memory of zeros that lasts as long as the program. */
 void *cli_new(size_t count, size_t size);
+/* A text that lasts as long as the program. */
+KDR_PRINTF(1, 2) char *cli_format(const char *format, ...);
 /* "1 sample" or "12 samples"; the text lasts for a few calls. */
 const char *cli_count(int64_t n, const char *noun);
 
@@ -234,7 +236,7 @@ struct cli_run {
 	kdr_context *ctx;
 	kdr_job *job;
 	cli_tasks tasks;
-	int64_t first; /* tasks from this one on get labels */
+	int64_t first;    /* tasks from this one on get labels */
 	kdr_result *result;
 	double start; /* of the command, in seconds */
 	bool strict;  /* a warning of the library is an error: the job stops */
@@ -243,24 +245,15 @@ struct cli_run {
 	        *about; /* result.json without its lists of samples, for the summary; else NULL */
 };
 
-/* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */
-void cli_task_split(const char *argument, char *name, size_t room, const char **path);
+/* What an argument names: path or name=path. */
+kdr_task_path cli_task_at(const char *argument);
 void cli_reading(const cli_args *args, kdr_read_options *out);
 /* The options of texts that are given, as in kdr_read_options.texts. */
 const char *cli_text_settings(const cli_args *args);
-/* A data set to read: its path, and its name ("" for the file's stem). */
-typedef struct cli_task_arg {
-	char name[256];
-	const char *path;
-	bool may_lack_labels; /* --label-column need not be in it */
-} cli_task_arg;
-
-/* The sheet in the path of a sheet of a workbook, after the colon; NULL: the path has none. */
-const char *cli_sheet(const char *path);
 /* The data sets given as positional arguments. */
-cli_task_arg *cli_positional_tasks(const cli_args *args);
+kdr_task_path *cli_positional_tasks(const cli_args *args);
 /* Reads the data sets of the run. */
-void cli_tasks_read(cli_run *run, cli_task_arg *list, int count);
+void cli_tasks_read(cli_run *run, kdr_task_path *list, int count);
 /* The same for the tasks given as positional arguments. */
 void cli_tasks_read_positional(cli_run *run);
 /* Whether the names of data sets can be names of files, and differ. */
@@ -352,7 +345,7 @@ int cli_ranks_agree(int code);
 /* All ranks: whether it is true on any of them. */
 bool cli_ranks_any(bool here);
 /* Finds the files of this rank, or its part of the rows of common files. */
-void cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
+void cli_ranks_paths(kdr_task_path *list, int count, kdr_read_options *reading);
 /* All ranks: gives data that each rank has read from its own file their place among the rows of all ranks. */
 void cli_ranks_place(const cli_run *run);
 void cli_ranks_leave(void);

@@ -222,8 +222,7 @@ static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labe
 /* Reads --data TASK and finds how good labels are by themselves. */
 static void find_quality(cli_run *run, const kdr_labels *labels, const samples *s, kdr_quality *out)
 {
-	cli_task_arg task = { .name = "" };
-	cli_task_split(cli_get(run->args, "data", NULL), task.name, sizeof task.name, &task.path);
+	kdr_task_path task = cli_task_at(cli_get(run->args, "data", NULL));
 	cli_job_read(run);
 	cli_tasks_read(run, &task, 1);
 	if (run->tasks.count != 1)

@@ -398,13 +398,13 @@ static void inspect_run(cli_run *run)
 	kdr_data **data = run->tasks.data = cli_new((size_t)count, sizeof(kdr_data *));
 	kdr_inspection *s = cli_new((size_t)count, sizeof *s);
 	kdr_findings **found = cli_new((size_t)count, sizeof(kdr_findings *));
-	const cli_task_arg *list = cli_positional_tasks(run->args);
+	const kdr_task_path *list = cli_positional_tasks(run->args);
 	cli_reading(run->args, &reading);
 	reading.texts = cli_text_settings(run->args);
 	reading.keep_nonfinite = true;
 	reading.may_lack_columns = count > 1;
 	for (int i = 0; i < count; i++) {
-		reading.name = list[i].name[0] ? list[i].name : NULL;
+		reading.name = list[i].name;
 		look_at(run->ctx, list[i].path, &reading, &data[i], &s[i], &found[i]);
 	}
 	hints h = { .ctx = run->ctx };

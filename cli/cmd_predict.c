@@ -30,13 +30,11 @@ static const char *labels_path(const cli_args *args, const kdr_data *data)
 	kdri_file info;
 	if (!path)
 		return NULL;
-	const size_t length = strlen(path), room = length + strlen(kdr_data_name(data)) + 16;
+	const size_t length = strlen(path);
 	const bool slash = length > 0 && kdri_is_separator(path[length - 1]);
 	if (!slash && !(kdri_file_at(path, &info) && info.folder))
 		return path;
-	char *out = cli_new(room, 1);
-	snprintf(out, room, "%s%s%s.labels", path, slash ? "" : "/", kdr_data_name(data));
-	return out;
+	return cli_format("%s%s%s.labels", path, slash ? "" : "/", kdr_data_name(data));
 }
 
 /* The labels, one line per sample. */
@@ -73,10 +71,8 @@ static const char *samples_path(const char *path)
 	if (!path || (kdri_file_at(path, &info) && !info.regular))
 		return NULL;
 	const char *name = path + kdri_folder_length(path), *dot = strrchr(name, '.');
-	size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path), room = stem + 16;
-	char *out = cli_new(room, 1);
-	snprintf(out, room, "%.*s.samples.csv", (int)stem, path);
-	return out;
+	return cli_format("%.*s.samples.csv", (int)(dot && dot > name ? (size_t)(dot - path) : strlen(path)),
+	                  path);
 }
 
 /* How many samples have no label, or a doubtful one. */
@@ -91,7 +87,7 @@ static void print_doubtful(const cli_args *args, const kdr_result *result)
 }
 
 /* What cannot be written is known before anything is. */
-static void predict_check(const cli_run *run, const char *path, const char *samples)
+static void predict_check(cli_run *run, const char *path, const char *samples)
 {
 	const char *given = cli_get(run->args, "output", NULL);
 	const bool force = cli_flag(run->args, "force"), inside = path && strcmp(path, given) != 0;
@@ -111,24 +107,23 @@ static void predict_check(const cli_run *run, const char *path, const char *samp
 static void predict_run(cli_run *run)
 {
 	const cli_args *args = run->args;
-	const char *model = cli_get(args, "model", NULL), *path;
+	const char *model = cli_get(args, "model", NULL);
 	kdr_predict_options o;
 	kdr_read_options reading;
-	char name[256];
 	if (!model)
 		cli_usage_error("predict needs --model FILE");
 	if (cli_positional_count(args) != 1)
 		cli_usage_error("predict needs one data file (got %d)", cli_positional_count(args));
 	cli_session_open(run);
 	cli_reading(args, &reading);
-	cli_task_split(cli_positional(args, 0), name, sizeof name, &path);
-	reading.name = name[0] ? name : NULL;
+	const kdr_task_path task = cli_task_at(cli_positional(args, 0));
+	reading.name = task.name;
 	kdr_predict_options_init(&o);
 	o.task = cli_get(args, "task", NULL);
 	cli_check_reading(kdr_model_load(run->ctx, model, &run->tasks.model));
 	kdr_model_reading(run->tasks.model, &reading);
 	kdr_data **data = run->tasks.data = cli_new(1, sizeof(kdr_data *));
-	cli_check_reading(kdr_read(run->ctx, path, &reading, data));
+	cli_check_reading(kdr_read(run->ctx, task.path, &reading, data));
 	run->tasks.count = 1;
 	run->tasks.from = cli_new(1, sizeof *run->tasks.from);
 	const char *labels = labels_path(args, *data), *samples = samples_path(labels);

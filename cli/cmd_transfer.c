@@ -52,7 +52,7 @@ typedef struct transfer {
 	bridge_list candidates;
 	bool several;    /* the method takes as many bridges as there are */
 	bool one_bridge; /* the method takes one: it is chosen among the candidates */
-	cli_task_arg *list;
+	kdr_task_path *list;
 	kdr_selector selector;
 } transfer;
 
@@ -66,17 +66,13 @@ static int count_of(const cli_args *args, const char *option)
 
 /* The name in NAME=FILE, or "source", then "source2", "source3". Several targets have the names of their files, a single one is "target".
  * Only sources need classes. */
-static void transfer_fill(cli_task_arg *to, const cli_args *args, const char *option, int count)
+static void transfer_fill(kdr_task_path *to, const cli_args *args, const char *option, int count)
 {
 	for (int i = 0; i < count; i++) {
-		cli_task_split(cli_get_nth(args, option, i), to[i].name, sizeof to[i].name, &to[i].path);
+		to[i] = cli_task_at(cli_get_nth(args, option, i));
 		to[i].may_lack_labels = strcmp(option, "source") != 0;
-		if (to[i].name[0] || (count > 1 && strcmp(option, "target") == 0))
-			continue;
-		if (i == 0)
-			snprintf(to[i].name, sizeof to[i].name, "%s", option);
-		else
-			snprintf(to[i].name, sizeof to[i].name, "%s%d", option, i + 1);
+		if (!to[i].name && !(count > 1 && strcmp(option, "target") == 0))
+			to[i].name = i == 0 ? option : cli_format("%s%d", option, i + 1);
 	}
 }
 
@@ -113,14 +109,14 @@ static int bridge_files(const bridge_list *b)
 }
 
 /* Bridges are named like sources; candidates to choose from by their files. */
-static void fill_bridges(cli_task_arg *to, const bridge_list *b)
+static void fill_bridges(kdr_task_path *to, const bridge_list *b)
 {
-	for (int i = 0; i < bridge_files(b); i++) {
-		to[i].path = b->path[i];
-		to[i].may_lack_labels = true;
-		if (b->count == 1)
-			snprintf(to[i].name, sizeof to[i].name, i ? "bridge-view2" : "bridge");
-	}
+	for (int i = 0; i < bridge_files(b); i++)
+		to[i] = (kdr_task_path){ b->path[i],
+			                 b->count > 1 ? NULL
+			                 : i > 0      ? "bridge-view2"
+			                              : "bridge",
+			                 true };
 }
 
 static void check_counts(const cli_args *args, const transfer *t)
@@ -174,14 +170,13 @@ static void transfer_collect(const cli_args *args, transfer *t)
 		fill_bridges(t->list + t->sources, &t->candidates);
 	else
 		transfer_fill(t->list + t->sources, args, "bridge", t->bridges);
-	cli_task_arg *target = t->list + t->sources + t->bridges;
+	kdr_task_path *target = t->list + t->sources + t->bridges;
 	if (!into)
 		transfer_fill(target, args, "target", t->targets);
-	for (int i = 0; into && i < t->targets;
-	     i++) { /* named after their files: the model has its own names */
-		const char *text =
-		        i < further ? cli_positional(args, i) : cli_get_nth(args, "target", i - further);
-		cli_task_split(text, target[i].name, sizeof target[i].name, &target[i].path);
+	/* named after their files: the model has its own names */
+	for (int i = 0; into && i < t->targets; i++) {
+		target[i] = cli_task_at(i < further ? cli_positional(args, i)
+		                                    : cli_get_nth(args, "target", i - further));
 		target[i].may_lack_labels = true;
 	}
 }

@@ -76,14 +76,11 @@ static kdr_corpus *vectorize_tasks(const cli_args *args, int count)
 	if (strlen(delimiter) > 1 || delimiter[0] == '"' || delimiter[0] == '\n')
 		cli_usage_error("--delimiter: '%s' is not valid; use one character, or tab", delimiter);
 	for (int i = 0; i < count; i++) {
-		enum { ROOM = 256 };
-		char *name = cli_new(ROOM, 1);
-		const char *path;
-		cli_task_split(cli_positional(args, i), name, ROOM, &path);
+		const kdr_task_path task = cli_task_at(cli_positional(args, i));
 		corpora[i] = (kdr_corpus){
-			.name = name[0] ? name : NULL,
-			.path = path,
-			.kind = (kdr_corpus_kind)cli_get_choice(args, "from", (int)kind_of(path)),
+			.name = task.name,
+			.path = task.path,
+			.kind = (kdr_corpus_kind)cli_get_choice(args, "from", (int)kind_of(task.path)),
 			.text_field = cli_get(args, "text-column", NULL),
 			.label_field = cli_get(args, "label-column", NULL),
 			.delimiter = delimiter[0],

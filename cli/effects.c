@@ -180,17 +180,12 @@ static unsigned kinds_of(const cli_args *args)
 	const cli_command *c = cli_args_command(args);
 	const int files = c == &cli_evaluate ? 0 : c == &cli_convert ? 1 : cli_positional_count(args);
 	unsigned kinds = 0;
-	char name[256];
-	const char *given, *path;
-	for (int i = 0; i < files && (given = cli_positional(args, i)); i++) {
-		cli_task_split(given, name, sizeof name, &path);
-		kinds |= kind_of(args, path);
-	}
+	const char *given;
+	for (int i = 0; i < files && (given = cli_positional(args, i)); i++)
+		kinds |= kind_of(args, cli_task_at(given).path);
 	for (size_t o = 0; o < sizeof inputs / sizeof inputs[0]; o++)
-		for (int i = 0; (given = cli_get_nth(args, inputs[o], i)); i++) {
-			cli_task_split(given, name, sizeof name, &path);
-			kinds |= kind_of(args, path);
-		}
+		for (int i = 0; (given = cli_get_nth(args, inputs[o], i)); i++)
+			kinds |= kind_of(args, cli_task_at(given).path);
 	if ((given = cli_get(args, "explain", NULL))) {
 		const cli_list views = cli_list_split(given);
 		for (int i = 0; i < views.count; i++)

@@ -6,6 +6,7 @@
  * failed late, and no rank may wait for it there. */
 #include "cli.h"
 #include "core/system.h"
+#include "core/words.h"
 
 #include <mpi.h>
 #include <stdarg.h>
@@ -157,33 +158,32 @@ void cli_ranks_early(int code)
 /* "part{rank}.npy": "part3.npy" on rank 3. */
 static const char *put_rank(const char *path, const char *at)
 {
-	const size_t room = strlen(path) + 16;
-	char *out = cli_new(room, 1);
-	snprintf(out, room, "%.*s%d%s", (int)(at - path), path, self.rank, at + strlen("{rank}"));
-	return out;
+	return cli_format("%.*s%d%s", (int)(at - path), path, self.rank, at + strlen("{rank}"));
 }
 
 /* The name of a task of many files: that of its path without "{rank}", or of the first file of a list. */
-static void name_task(const char *path, size_t length, cli_task_arg *task)
+static void name_task(const char *path, size_t length, kdr_task_path *task)
 {
 	const char *slash = NULL, *at = NULL;
-	if (task->name[0])
+	if (task->name)
 		return;
+	char *name = cli_new(length + 1, 1);
 	for (size_t i = 0; i < length; i++)
 		slash = path[i] == '/' ? path + i : slash;
 	size_t used = 0;
-	for (at = slash ? slash + 1 : path; at < path + length && used + 1 < sizeof task->name; at++) {
+	for (at = slash ? slash + 1 : path; at < path + length; at++) {
 		if (strncmp(at, "{rank}", 6) == 0) {
 			at += 5;
 			continue;
 		}
 		if (*at == '.')
 			break;
-		task->name[used++] = *at;
+		name[used++] = *at;
 	}
-	while (used > 1 && strchr("-_.", task->name[used - 1]))
+	while (used > 1 && strchr("-_.", name[used - 1]))
 		used--;
-	task->name[used] = '\0';
+	name[used] = '\0';
+	task->name = used > 0 ? name : NULL;
 }
 
 /* The file of a list of as many as there are ranks that is this rank's; NULL: it is none. *end: behind the first. */
@@ -194,11 +194,12 @@ static const char *from_list(const char *path, const char **end)
 	return list.count == self.ranks && list.count > 1 ? list.items[self.rank] : NULL;
 }
 
-void cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
+void cli_ranks_paths(kdr_task_path *list, int count, kdr_read_options *reading)
 {
 	int own = 0;
 	if (!self.joined)
 		return;
+	kdri_name_paths(list, count); /* while sheets of one workbook have one path */
 	for (int i = 0; i < count; i++) {
 		const char *path = list[i].path, *at = strstr(path, "{rank}"), *end = NULL;
 		const char *file = at ? put_rank(path, at) : kdri_exists(path) ? NULL : from_list(path, &end);

@@ -197,6 +197,19 @@ void *cli_new(size_t count, size_t size)
 	return new + 1;
 }
 
+char *cli_format(const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	const int length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	char *text = cli_new((size_t)length + 1, 1);
+	vsnprintf(text, (size_t)length + 1, format, args);
+	va_end(args);
+	return text;
+}
+
 const char *cli_count(int64_t n, const char *noun)
 {
 	static char texts[8][48];

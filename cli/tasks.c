@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 #include "core/system.h"
+#include "core/words.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -9,20 +10,18 @@
 #include <malloc.h>
 #endif
 
-void cli_task_split(const char *argument, char *name, size_t room, const char **path)
+kdr_task_path cli_task_at(const char *argument)
 {
-	const char *equals = strchr(argument, '=');
-	name[0] = '\0';
-	*path = argument;
+	enum { LONGEST = 255 };
+	const kdr_task_path file = { .path = argument };
+	const size_t length = strcspn(argument, "=");
 	/* A file whose own name holds '=' is still a file. */
-	if (!equals || equals == argument || (size_t)(equals - argument) >= room || kdri_exists(argument))
-		return;
-	for (const char *p = argument; p < equals; p++)
-		if (kdri_is_separator(*p))
-			return;
-	memcpy(name, argument, (size_t)(equals - argument));
-	name[equals - argument] = '\0';
-	*path = equals + 1;
+	if (!argument[length] || length == 0 || length > LONGEST || kdri_exists(argument))
+		return file;
+	for (size_t i = 0; i < length; i++)
+		if (kdri_is_separator(argument[i]))
+			return file;
+	return (kdr_task_path){ argument + length + 1, cli_format("%.*s", (int)length, argument), false };
 }
 
 void cli_reading(const cli_args *args, kdr_read_options *out)
@@ -152,43 +151,13 @@ static void give_memory_back(const cli_tasks *tasks)
 #endif
 }
 
-const char *cli_sheet(const char *path)
-{
-	for (const char *dot = strstr(path, ".xls"); dot; dot = strstr(dot + 1, ".xls"))
-		if ((dot[4] == 'x' || dot[4] == 'm') && dot[5] == ':')
-			return dot + 6;
-	return NULL;
-}
-
-/* Names of data sets that have no other one: of standard input, and of sheets of one workbook, which would all have its name. */
-static void name_tasks(cli_task_arg *list, int count)
-{
-	for (int i = 0; i < count; i++) {
-		const char *sheet = cli_sheet(list[i].path);
-		bool several = false;
-		for (int j = 0; sheet && j < count; j++) {
-			const char *other = cli_sheet(list[j].path);
-			several = several ||
-			          (j != i && other && sheet - list[i].path == other - list[j].path &&
-			           memcmp(list[i].path, list[j].path, (size_t)(sheet - list[i].path)) == 0 &&
-			           (!list[j].name[0] || strcmp(list[j].name, other) == 0));
-		}
-		if (list[i].name[0])
-			continue;
-		if (strcmp(list[i].path, "-") == 0)
-			strcpy(list[i].name, "stdin");
-		if (several && strlen(sheet) < sizeof list[i].name && !strpbrk(sheet, kdri_not_in_names))
-			strcpy(list[i].name, sheet);
-	}
-}
-
-cli_task_arg *cli_positional_tasks(const cli_args *args)
+kdr_task_path *cli_positional_tasks(const cli_args *args)
 {
 	const int count = cli_positional_count(args);
-	cli_task_arg *list = cli_new((size_t)count, sizeof *list);
+	kdr_task_path *list = cli_new((size_t)count, sizeof *list);
 	for (int i = 0; i < count; i++)
-		cli_task_split(cli_positional(args, i), list[i].name, sizeof list[i].name, &list[i].path);
-	name_tasks(list, count);
+		list[i] = cli_task_at(cli_positional(args, i));
+	kdri_name_paths(list, count);
 	return list;
 }
 
@@ -207,7 +176,7 @@ static bool clusters_alone(const cli_run *run)
 	       cli_job_algo(run->job) == usual;
 }
 
-void cli_tasks_read(cli_run *run, cli_task_arg *list, int count)
+void cli_tasks_read(cli_run *run, kdr_task_path *list, int count)
 {
 	const cli_args *args = run->args;
 	cli_tasks *out = &run->tasks;
@@ -217,18 +186,12 @@ void cli_tasks_read(cli_run *run, cli_task_arg *list, int count)
 	if (!reading.missing)
 		reading.missing = default_missing(run->ctx, args);
 	reading.together_only = !clusters_alone(run);
-	name_tasks(list, count);
 	cli_ranks_paths(list, count, &reading);
 	if (!reading.terms)
 		reading.texts = cli_get(args, "explain", NULL) ? NULL : cli_text_settings(args);
-	kdr_task_path *paths = cli_new((size_t)count, sizeof *paths);
-	for (int i = 0; i < count; i++)
-		paths[i] = (kdr_task_path){ .path = list[i].path,
-			                    .name = list[i].name[0] ? list[i].name : NULL,
-			                    .may_lack_labels = list[i].may_lack_labels };
 	kdr_data **data = NULL;
 	int64_t *from = NULL;
-	cli_check_reading(kdr_read_tasks(run->ctx, paths, count, &reading, &data, &from, &out->count));
+	cli_check_reading(kdr_read_tasks(run->ctx, list, count, &reading, &data, &from, &out->count));
 	/* The library's lists go by its allocator, these by ours. */
 	const size_t sets = (size_t)out->count;
 	out->files = count;
@@ -341,10 +304,7 @@ static char *view_inside(const char *view, const char *path)
 	const char *end = strstr(path, ending);
 	if (!end || kdri_exists(view))
 		return NULL;
-	const size_t file = (size_t)(end - path) + strlen(ending), room = file + strlen(view) + 2;
-	char *out = cli_new(room, 1);
-	snprintf(out, room, "%.*s:%s", (int)file, path, view);
-	return out;
+	return cli_format("%.*s%s:%s", (int)(end - path), path, ending, view);
 }
 
 /* Reads the views, one for each file of the data sets from `first` on, and gives them to these. */

@@ -1,6 +1,7 @@
 /* --write-h5ad, --write-table: the inputs with what was found. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 #include "core/system.h"
+#include "core/words.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static size_t ending_at(const char *path)
 /* The length of a path without the sheet of a workbook. */
 static size_t file_length(const char *path)
 {
-	const char *sheet = cli_sheet(path);
+	const char *sheet = kdri_path_sheet(path);
 	return sheet ? (size_t)(sheet - 1 - path) : strlen(path);
 }
 

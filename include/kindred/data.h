@@ -217,8 +217,9 @@ KDR_API kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_o
 
 /* A file or folder to read, and the name of its data set. Frozen. */
 typedef struct kdr_task_path {
-	const char *path, *name; /* name NULL: the file's stem, or the folder's name */
-	bool may_lack_labels;    /* for this path, as in kdr_read_options */
+	const char *path,
+	        *name; /* name NULL: the file's stem or the folder's name; of several sheets of a workbook, the sheet's */
+	bool may_lack_labels; /* for this path, as in kdr_read_options */
 } kdr_task_path;
 /* Reads data sets that belong together: files, 10x folders, and folders of texts, whose words are counted over a common
  * vocabulary (kdr_vectorize). With options->task_column each path gives one data set per value of the column, whose name

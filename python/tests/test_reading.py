@@ -8,6 +8,11 @@ import anndata
 import numpy as np
 import pandas
 
+try:
+    import openpyxl
+except ImportError:
+    openpyxl = None
+
 import kindred
 from common import PartsTest, quiet
 
@@ -51,6 +56,21 @@ class Reading(PartsTest):
         result = quiet(kindred.cluster, tasks, 2, "kmeans")
         for t in range(3):
             self.assertEqual(kindred.evaluate(result.labels(t), np.arange(t, 30, 3) % 2)["acc"], 1)
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_sheets_of_one_workbook_have_the_names_of_the_sheets(self):
+        book = openpyxl.Workbook()
+        for title in ("Nord", "Süd"):
+            sheet = book.create_sheet(title)
+            for row in [("age", "income"), *((20 + 20 * (i % 3), 1000 * (i % 3)) for i in range(12))]:
+                sheet.append(row)
+        for name in ("two.xlsx", "three.xlsx"):
+            book.save(self.path(name))
+        nord, süd, other = (self.path(name) for name in ("two.xlsx:Nord", "two.xlsx:Süd", "three.xlsx:Nord"))
+        self.assertEqual(list(kindred.read([nord, süd, other])), ["Nord", "Süd", "three"])
+        self.assertEqual(kindred.cluster([nord, süd], k=3).tasks, ["Nord", "Süd"])
+        self.assertEqual(kindred.cluster({"x": nord, "two": süd}, k=3).tasks, ["x", "two"])
+        self.assertEqual(kindred.read(süd).name, "two")
 
     def test_folders_of_texts(self):
         for folder, text in (("one", "fish bird"), ("two", "bird cat")):

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "core/internal.h"
+#include "core/system.h"
 
 void kdri_list_add(char *list, size_t room, const char *format, ...)
 {
@@ -42,4 +43,39 @@ void kdri_unknown_method(const char *id, const kdr_family *family, char *text, s
 	else
 		snprintf(text, room, "there is no method '%s'; run 'kindred methods' for a list",
 		         id ? id : "(null)");
+}
+
+const char *kdri_path_sheet(const char *path)
+{
+	for (const char *dot = strstr(path, ".xls"); dot; dot = strstr(dot + 1, ".xls"))
+		if ((dot[4] == 'x' || dot[4] == 'm') && dot[5] == ':')
+			return dot + 6;
+	return NULL;
+}
+
+/* Whether another sheet of this workbook has no name but its own. */
+static bool has_sibling(const kdr_task_path *paths, int64_t count, int64_t at, const char *sheet)
+{
+	const size_t book = (size_t)(sheet - paths[at].path);
+	for (int64_t i = 0; i < count; i++) {
+		const char *other = i == at ? NULL : kdri_path_sheet(paths[i].path);
+		if (other && (size_t)(other - paths[i].path) == book &&
+		    memcmp(paths[i].path, paths[at].path, book) == 0 &&
+		    (!paths[i].name || strcmp(paths[i].name, other) == 0))
+			return true;
+	}
+	return false;
+}
+
+void kdri_name_paths(kdr_task_path *paths, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++) {
+		const char *sheet = kdri_path_sheet(paths[i].path);
+		if (paths[i].name)
+			continue;
+		if (strcmp(paths[i].path, "-") == 0)
+			paths[i].name = "stdin";
+		else if (sheet && !strpbrk(sheet, kdri_not_in_names) && has_sibling(paths, count, i, sheet))
+			paths[i].name = sheet;
+	}
 }

@@ -1,8 +1,9 @@
-/* Words in messages: lists, choices, names of methods. SPDX-License-Identifier: BSD-3-Clause */
+/* Words in messages: lists, choices, names of methods and data sets. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_WORDS_H
 #define KDRI_WORDS_H
 
 #include "kindred/algorithm.h"
+#include "kindred/data.h"
 
 /* Appends an item to the list "a, b"; what does not fit is cut off. */
 KDR_PRINTF(3, 4) void kdri_list_add(char *list, size_t room, const char *format, ...);
@@ -12,5 +13,10 @@ void kdri_one_line(char *text);
 int kdri_word_index(const char *const *words, const char *word);
 /* Writes the message for an unknown method `id`: it suggests the nearest names, of a family if one is given. */
 void kdri_unknown_method(const char *id, const kdr_family *family, char *text, size_t room);
+/* The sheet in the path of a sheet of a workbook, after the colon; NULL: the path has none. */
+const char *kdri_path_sheet(const char *path);
+/* Names data sets that have no name and would not have that of their file: standard input, and sheets of one workbook, which would all
+ * have its name. Names borrow from the paths. */
+void kdri_name_paths(kdr_task_path *paths, int64_t count);
 
 #endif

@@ -363,6 +363,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	tasks made = { 0 };
 	kdri_named named = { 0 };
 	kdr_data **read = NULL;
+	kdr_task_path *list = NULL; /* with names */
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!paths || npaths < 1 || !out || !count)
@@ -387,13 +388,16 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	kdri_expect(ctx, bytes);
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
-	KDRI_TRY(tasks_read_texts(ctx, paths, npaths, &o, read));
+	KDRI_TRY(KDRI_NEW(ctx, &list, npaths));
+	memcpy(list, paths, (size_t)npaths * sizeof *list);
+	kdri_name_paths(list, npaths);
+	KDRI_TRY(tasks_read_texts(ctx, list, npaths, &o, read));
 	KDRI_TRY(kdri_named_begin(ctx, &o, npaths > 1 || o.may_lack_columns, &named));
-	KDRI_TRY(read_paths(ctx, paths, npaths, &o, read));
+	KDRI_TRY(read_paths(ctx, list, npaths, &o, read));
 	if (!o.may_lack_columns)
 		KDRI_TRY(kdri_named_check(ctx, &o, read, npaths));
 	for (int64_t i = 0; i < npaths; i++)
-		KDRI_TRY(add_set(ctx, paths, npaths, &o, &read[i], i, &made));
+		KDRI_TRY(add_set(ctx, list, npaths, &o, &read[i], i, &made));
 	for (int64_t i = 0; o.temporary && i < made.count; i++)
 		made.sets[i]->path[0] = '\0';
 	*out = made.sets;
@@ -410,6 +414,6 @@ done:
 		kdr_data_free(read[i]);
 	for (int64_t i = 0; made.sets && i < made.count; i++)
 		kdr_data_free(made.sets[i]);
-	KDRI_FREE(ctx, read, made.sets, made.from);
+	KDRI_FREE(ctx, list, read, made.sets, made.from);
 	return st;
 }
