@@ -237,6 +237,7 @@ struct cli_run {
 	kdr_job *job;
 	cli_tasks tasks;
 	int64_t first;    /* tasks from this one on get labels */
+	char **copies[2]; /* their files of --write-h5ad and --write-table: kdr_copy_paths; NULL: not given */
 	kdr_result *result;
 	double start; /* of the command, in seconds */
 	bool strict;  /* a warning of the library is an error: the job stops */
@@ -290,7 +291,7 @@ kdr_job_options *cli_job_read(cli_run *run);
 /* The method of a job. */
 const kdr_algo *cli_job_algo(kdr_job *job);
 /* Before the job: checks that its outputs can be written, and applies --time-limit. */
-void cli_job_ready(const cli_run *run);
+void cli_job_ready(cli_run *run);
 /* After the job: writes everything, and prints the summary. Ends the program if the job was interrupted or, with --strict, did not
  * converge. */
 void cli_job_finish(cli_run *run);
@@ -395,7 +396,7 @@ void cli_ranks_early(int code);
 void cli_names_read(const cli_run *run);
 /* --write-h5ad and --write-table: writes the files of the data sets from run->first on, with their results or coordinates `xy`; while
  * there are neither, checks whether they can be written. Exit status. */
-int cli_write_back(const cli_run *run, const double *const *xy);
+int cli_write_back(cli_run *run, const double *const *xy);
 /* Prints the names of these files, once they are in place. */
 void cli_write_back_print(const cli_run *run);
 

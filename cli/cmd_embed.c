@@ -86,7 +86,7 @@ static void print_task(const kdr_data *task, const double *xy, int64_t n)
 	}
 }
 
-static void embed_put(const cli_run *run, const kdr_embedding *e)
+static void embed_put(cli_run *run, const kdr_embedding *e)
 {
 	const cli_tasks *tasks = &run->tasks;
 	const bool files = cli_get(run->args, "output", NULL) != NULL;

@@ -96,7 +96,7 @@ kdr_job_options *cli_job_read(cli_run *run)
 	return options;
 }
 
-void cli_job_ready(const cli_run *run)
+void cli_job_ready(cli_run *run)
 {
 	if (cli_rank() == 0) { /* only the first rank writes */
 		cli_outputs_check(run, true);

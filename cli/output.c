@@ -335,7 +335,7 @@ static void common_folder(const char *folder)
 }
 
 /* Ranks that have not failed must not wait for one that has. */
-static void write_outputs(const cli_run *run)
+static void write_outputs(cli_run *run)
 {
 	const char *folder = cli_get(run->args, "output", NULL), *arrays = cli_get(run->args, "arrays", NULL);
 	const char *model = cli_get(run->args, "save-model", NULL);

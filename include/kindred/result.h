@@ -187,10 +187,16 @@ KDR_API kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *re
 
 /* Writes the CSV, TSV or Excel file that a data set was read from, as it is, with more columns at the end: `columns` is a list of label,
  * name, confidence, second and may_be_new, such as "label,name"; NULL: those that the result has. `result` NULL only checks this list.
- * Cells are empty for rows that were skipped. If the file was split into data sets, or if they are sheets of one workbook, all of them
- * are used. Cost: O(size of the file) time, O(rows) memory. */
+ * Cells are empty for rows that were skipped. All data sets of the copy (kdr_copy_paths) are used. Cost: O(size of the file) time, O(rows) memory. */
 KDR_API kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *result, int64_t index,
                                           const char *columns, const char *path, bool force);
+/* Copies of the inputs of data sets, such as those of kdr_result_write_input (`tables`) or kdr_write_h5ad: (*out)[t] is the file of data set
+ * t; NULL: it has no table that can be read a second time. There is one copy for the data sets that a file was split into, and one for
+ * those (`tables`) that are sheets of a workbook; they have the same pointer. Data sets with rows in common get a copy each. A single copy has the name `path`; of several,
+ * "out.csv" becomes "out-NAME.csv", with the name of the data set or, if there are more in the copy, of their file. A table that cannot have
+ * this name is an error (KDR_ERR_OPTION). Free the list with kdr_free. Cost: O(rows) time and memory. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_copy_paths(kdr_context *ctx, kdr_data *const *sets, int64_t count,
+                                                   bool tables, const char *path, char ***out);
 /* Writes the AnnData file `input` to `path` with the results of its rows: obs["kindred"], the class or the cluster by its given name,
  * known class or number, obs["kindred_confidence"], obs["kindred_second"], obs["kindred_match"] (kdr_result_match),
  * obsm["X_kindred_rep"] (kdr_result_representation), and obsm["X_kindred"] if coordinates are given; names begin with `key` instead of "kindred" if it is not NULL. Everything else stays as it is. An input of another format is read again with

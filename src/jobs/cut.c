@@ -157,7 +157,7 @@ enum { LABELS_MOST = 1000000 };
 /* The labels of a level as columns of the files that the data sets were read from. */
 typedef struct cut_copies {
 	kdri_copied *sets;
-	const char **names, **number;
+	const char **number;
 	char (*numbers)[24];
 	int64_t count;
 } cut_copies;
@@ -169,7 +169,7 @@ static void cut_copies_free(kdr_context *ctx, cut_copies *c)
 		KDRI_FREE(ctx, (void *)s->origin, (void *)s->labels, (void *)s->second, (void *)s->confidence,
 		          s->name);
 	}
-	KDRI_FREE(ctx, c->sets, c->names, c->numbers, c->number);
+	KDRI_FREE(ctx, c->sets, c->numbers, c->number);
 }
 
 static kdr_status cut_copies_take(kdr_context *ctx, const char *path, const part *p, kdri_copied *to)
@@ -210,12 +210,11 @@ static kdr_status cut_copies_new(kdr_context *ctx, const char *path, const kdri_
 	int64_t k = 0;
 	c->count = kdri_json_count(kdri_json_get(level, "tasks"));
 	KDRI_DO(KDRI_NEW0(ctx, &c->sets, c->count));
-	KDRI_DO(KDRI_NEW0(ctx, &c->names, c->count));
 	for (int64_t t = 0; t < c->count; t++) {
 		part p;
 		KDRI_DO(find_part(ctx, path, root, level, t, &p));
 		KDRI_DO(cut_copies_take(ctx, path, &p, &c->sets[t]));
-		c->names[t] = p.name;
+		c->sets[t].task = p.name;
 		k = KDRI_MAX(k, c->sets[t].k);
 	}
 	KDRI_DO(kdri_copied_numbers(ctx, k, &c->numbers, &c->number));
@@ -266,8 +265,8 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 			}
 		}
 		if (table)
-			KDRI_TRY(kdri_copied_write_all(ctx, path, copies.sets, copies.names, copies.count,
-			                               false, columns, table, write, force));
+			KDRI_TRY(kdri_copied_write_all(ctx, path, copies.sets, copies.count, false, columns,
+			                               table, write, force));
 	}
 done:
 	cut_copies_free(ctx, &copies);

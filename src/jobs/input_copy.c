@@ -1,7 +1,9 @@
-/* The tables that data sets were read from, with their results as further columns. SPDX-License-Identifier: BSD-3-Clause
+/* Copies of the files that data sets were read from: which there are, and tables with the results as further columns.
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * Data sets are those of a result or of a result.json, which has how each table was read. Those of one file get into one copy of it:
- * data sets that the file was split into, and sheets of a workbook. */
+ * data sets that the file was split into, and sheets of a workbook. If data sets have rows in common, as those of a file that is given
+ * twice under two names, each gets a copy of its own. */
 #include "jobs/input_copy.h"
 
 #include "core/system.h"
@@ -66,10 +68,8 @@ static bool has_column(const kdri_copied *s, bool classes, int column)
 /* The length of a table's path without the sheet of a workbook. */
 static size_t file_length(const kdri_copied *s)
 {
-	const char *dot = s->dialect.workbook ? strstr(s->table, ".xls") : NULL;
-	while (dot && (dot[4] == '\0' || (dot[5] != ':' && dot[5] != '\0')))
-		dot = strstr(dot + 1, ".xls");
-	return dot ? (size_t)(dot + 5 - s->table) : strlen(s->table);
+	const char *sheet = s->dialect.workbook ? kdri_path_sheet(s->table) : NULL;
+	return sheet ? (size_t)(sheet - 1 - s->table) : strlen(s->table);
 }
 
 static bool same_file(const kdri_copied *a, const kdri_copied *b)
@@ -78,18 +78,47 @@ static bool same_file(const kdri_copied *a, const kdri_copied *b)
 	return n > 0 && file_length(b) == n && memcmp(a->table, b->table, n) == 0;
 }
 
-static bool same_table(const kdri_copied *a, const kdri_copied *b)
-{
-	return a->table && b->table && strcmp(a->table, b->table) == 0;
-}
-
 /* The first data set that was read from the table of data set `at`. */
 static int64_t first_of(const kdri_copied *sets, int64_t at)
 {
 	int64_t first = 0;
-	while (first < at && !same_table(&sets[first], &sets[at]))
+	while (!sets[first].table || strcmp(sets[first].table, sets[at].table) != 0)
 		first++;
 	return first;
+}
+
+/* Which copy of its file each data set gets into: copy[t] is its first data set, -1 without a file. at >= 0: only those of the file of
+ * this data set. */
+static kdr_status find_copies(kdr_context *ctx, const kdri_copied *sets, int64_t count, int64_t at,
+                              int64_t *copy)
+{
+	kdr_status st;
+	int64_t **used = NULL,
+	        *turn = NULL; /* how many copies have each row of a table; which of its file's it is */
+	KDRI_TRY(kdri_calloc(ctx, &used, count, sizeof *used));
+	KDRI_TRY(KDRI_NEW0(ctx, &turn, count));
+	for (int64_t t = 0; t < count; t++) {
+		const kdri_copied *s = &sets[t];
+		copy[t] = -1;
+		if (!s->table || !s->table[0] || (at >= 0 && !same_file(s, &sets[at])))
+			continue;
+		const int64_t first = first_of(sets, t), rows = sets[first].file_rows;
+		if (first == t)
+			KDRI_TRY(KDRI_NEW0(ctx, &used[t], rows));
+		for (int64_t i = 0; i < s->n; i++)
+			if (s->origin[i] < rows)
+				turn[t] = KDRI_MAX(turn[t], used[first][s->origin[i]]);
+		for (int64_t i = 0; i < s->n; i++)
+			if (s->origin[i] < rows)
+				used[first][s->origin[i]] = turn[t] + 1;
+		for (copy[t] = 0; !same_file(&sets[copy[t]], s) || turn[copy[t]] != turn[t];)
+			copy[t]++;
+	}
+done:
+	for (int64_t t = 0; used && t < count; t++)
+		kdri_free(ctx, used[t]);
+	KDRI_FREE(ctx, used, turn);
+	return st;
 }
 
 /* A label as text. */
@@ -134,14 +163,15 @@ typedef struct filled {
 	char (*sure)[16];
 } filled;
 
-static kdr_status fill_table(kdr_context *ctx, const kdri_copied *sets, int64_t count, int64_t at,
-                             const int *wanted, int columns, bool classes, filled *out)
+/* The table of data set `at` with the cells of all that are in the same copy. */
+static kdr_status fill_table(kdr_context *ctx, const kdri_copied *sets, const int64_t *copy, int64_t count,
+                             int64_t at, const int *wanted, int columns, bool classes, filled *out)
 {
 	const kdri_copied *own = &sets[at];
 	KDRI_DO(KDRI_NEW0(ctx, &out->cells, own->file_rows * columns));
 	KDRI_DO(KDRI_NEW0(ctx, &out->sure, own->file_rows));
 	for (int64_t t = 0; t < count; t++)
-		if (same_table(own, &sets[t]))
+		if (copy[t] == copy[at] && strcmp(own->table, sets[t].table) == 0)
 			fill_cells(&sets[t], wanted, columns, classes, out->sure, own->file_rows, out->cells);
 	out->added = (kdri_added){ own->table, &own->dialect, out->cells, own->file_rows };
 	return KDR_OK;
@@ -154,15 +184,17 @@ kdr_status kdri_copied_write(kdr_context *ctx, const kdri_copied *sets, int64_t 
 	const char *titles[WRITE_ALL];
 	char own[WRITE_ALL][32];
 	int wanted[WRITE_ALL], n = 0;
-	int64_t ntables = 0;
+	int64_t ntables = 0, *copy = NULL;
 	filled *tables = NULL;
 	kdri_added *list = NULL;
 	if (columns)
 		KDRI_DO(parse_columns(ctx, columns, wanted, &n));
+	KDRI_TRY(KDRI_NEW(ctx, &copy, count));
+	KDRI_TRY(find_copies(ctx, sets, count, at, copy));
 	for (int c = 0; c < WRITE_ALL && !columns; c++) {
 		bool any = false;
 		for (int64_t t = 0; t < count; t++)
-			any = any || (same_file(&sets[at], &sets[t]) && has_column(&sets[t], classes, c));
+			any = any || (copy[t] == copy[at] && has_column(&sets[t], classes, c));
 		if (any)
 			wanted[n++] = c;
 	}
@@ -173,19 +205,23 @@ kdr_status kdri_copied_write(kdr_context *ctx, const kdri_copied *sets, int64_t 
 	}
 	KDRI_TRY(KDRI_NEW0(ctx, &tables, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &list, count));
-	for (int64_t t = 0; t < count; t++)
-		if (same_file(&sets[at], &sets[t]) && first_of(sets, t) == t) {
-			KDRI_TRY(fill_table(ctx, sets, count, t, wanted, n, classes, &tables[ntables]));
-			list[ntables] = tables[ntables].added;
-			ntables++;
-		}
+	for (int64_t t = 0; t < count; t++) {
+		bool first = copy[t] == copy[at];
+		for (int64_t o = copy[at]; first && o < t; o++)
+			first = copy[o] != copy[at] || strcmp(sets[o].table, sets[t].table) != 0;
+		if (!first)
+			continue;
+		KDRI_TRY(fill_table(ctx, sets, copy, count, t, wanted, n, classes, &tables[ntables]));
+		list[ntables] = tables[ntables].added;
+		ntables++;
+	}
 	KDRI_TRY(sets[at].dialect.workbook
 	                 ? kdri_xlsx_append_columns(ctx, list, ntables, titles, n, path, force)
 	                 : kdri_csv_append_columns(ctx, &list[0], titles, n, path, force));
 done:
 	for (int64_t t = 0; tables && t < count; t++)
 		KDRI_FREE(ctx, tables[t].cells, tables[t].sure);
-	KDRI_FREE(ctx, tables, list);
+	KDRI_FREE(ctx, tables, list, copy);
 	return st;
 }
 
@@ -194,7 +230,7 @@ done:
 /* Where the ending of a file name begins: ".csv.gz" counts as one. */
 static size_t ending_at(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	const char *name = path + kdri_folder_length(path), *dot = strrchr(name, '.');
 	if (dot > name && strcmp(dot, ".gz") == 0)
 		for (const char *p = dot - 1; p > name; p--)
 			if (*p == '.')
@@ -202,86 +238,143 @@ static size_t ending_at(const char *path)
 	return dot > name ? (size_t)(dot - path) : strlen(path);
 }
 
-/* The file of a data set without its folder and ending, or the data set's name if it is the only one of the file. */
-static const char *name_of(const kdri_copied *sets, const char *const *names, int64_t count, int64_t t,
-                           size_t *length)
+/* The file of a data set without its folder, ending, and what is inside it. */
+static const char *stem_of(const kdri_copied *s, int *length)
 {
-	int64_t parts = 0;
-	for (int64_t o = 0; o < count; o++)
-		parts += same_file(&sets[o], &sets[t]);
-	const char *name = names[t], *at = sets[t].table;
-	*length = strlen(name);
-	if (parts < 2)
-		return name;
-	for (const char *p = name = at; p < at + file_length(&sets[t]); p++)
+	const char *inside = strstr(s->table, ".h5ad:"), *name = s->table;
+	const size_t n = inside ? (size_t)(inside - s->table) : file_length(s);
+	for (const char *p = s->table; p < s->table + n; p++)
 		name = kdri_is_separator(*p) ? p + 1 : name;
-	*length = name[0] ? 1 + strcspn(name + 1, ".") : 0;
+	const char *dot = name[0] ? memchr(name + 1, '.', n - (size_t)(name + 1 - s->table)) : NULL;
+	*length = (int)(dot ? dot - name : s->table + n - name);
 	return name;
 }
 
-/* Whether another file would have this name; both are then named after their first data sets. */
-static bool is_taken(const kdri_copied *sets, const char *const *names, int64_t count, int64_t t,
-                     const char *name, size_t length)
-{
-	bool taken = false;
-	for (int64_t o = 0; o < count; o++) {
-		size_t n = 0;
-		if (!sets[o].table || same_file(&sets[o], &sets[t]))
-			continue;
-		const char *other = name_of(sets, names, count, o, &n);
-		taken = taken || (n == length && memcmp(name, other, n) == 0);
-	}
-	return taken;
-}
-
+/* Tables keep their format. */
 static kdr_status check_path(kdr_context *ctx, const kdri_copied *s, const char *path)
 {
+	static const char *const texts[] = { ".csv", ".tsv", ".tab", ".txt", NULL };
 	const bool workbook = kdri_ends_with(path, ".xlsx") || kdri_ends_with(path, ".xlsm");
-	if (workbook == s->dialect.workbook)
+	char ending[16];
+	snprintf(ending, sizeof ending, "%s", path + ending_at(path));
+	if (kdri_ends_with(ending, ".gz"))
+		ending[strlen(ending) - 3] = '\0';
+	if (s->dialect.workbook ? workbook : !s->dialect.delimiter || kdri_word_index(texts, ending) >= 0)
 		return KDR_OK;
 	return kdri_fail(
 	        ctx, KDR_ERR_OPTION, "%s: %s", path,
-	        workbook ? "the input is a text table; use a name that ends in .csv, .tsv, .tab or .txt"
-	                 : "the input is an Excel file; use a name that ends in .xlsx");
+	        s->dialect.workbook
+	                ? "the input is an Excel file; use a name that ends in .xlsx"
+	                : "the input is a text table; use a name that ends in .csv, .tsv, .tab or .txt");
 }
 
-kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdri_copied *sets,
-                                 const char *const *names, int64_t count, bool classes, const char *columns,
-                                 const char *path, bool write, bool force)
+/* A copy is named after its data set or, if there are several, after the file; copies that would have the same name then, after their first
+ * data sets. */
+kdr_status kdri_copy_paths(kdr_context *ctx, const kdri_copied *sets, int64_t count, const char *path,
+                           char ***out)
 {
-	char file[8192];
-	int64_t files = 0;
-	for (int pass = 0; pass < 2; pass++) { /* counts the files, then writes them */
-		const int64_t all = files;
-		files = 0;
-		for (int64_t t = 0; t < count; t++) {
-			bool first = sets[t].table;
-			for (int64_t o = 0; o < t && first; o++)
-				first = !same_file(&sets[o], &sets[t]);
-			if (!first)
-				continue;
-			files++;
-			if (pass == 0)
-				continue;
-			size_t end = ending_at(path), length = 0;
-			const char *name = all > 1 ? name_of(sets, names, count, t, &length) : "";
-			if (all > 1 && is_taken(sets, names, count, t, name, length)) {
-				name = names[t];
-				length = strlen(name);
-			}
-			snprintf(file, sizeof file, "%.*s%s%.*s%s", (int)end, path, all > 1 ? "-" : "",
-			         (int)length, name, path + end);
-			KDRI_DO(check_path(ctx, &sets[t], file));
-			KDRI_DO(write ? kdri_copied_write(ctx, sets, count, t, classes, columns, file, force)
-			              : kdr_write_check(ctx, file, force));
-		}
+	kdr_status st;
+	struct {
+		const char *text;
+		int length;
+	} *name = NULL;
+	int64_t *copy = NULL, copies = 0;
+	char **list = NULL, *to = NULL;
+	size_t room = (size_t)count * sizeof *list, end = ending_at(path);
+	KDRI_TRY(KDRI_NEW(ctx, &copy, count));
+	KDRI_TRY(kdri_calloc(ctx, &name, count, sizeof *name));
+	KDRI_TRY(find_copies(ctx, sets, count, -1, copy));
+	for (int64_t t = 0; t < count; t++) {
+		copies += copy[t] == t;
+		if (copy[t] == t)
+			name[t].length = (int)strlen(name[t].text = sets[t].task);
+		else if (copy[t] >= 0)
+			name[copy[t]].text = stem_of(&sets[copy[t]], &name[copy[t]].length);
+		room += strlen(path) + strlen(sets[t].task) + strlen(sets[t].table ? sets[t].table : "") + 2;
 	}
-	if (files == 0)
-		return kdri_fail(
-		        ctx, KDR_ERR_ARGUMENT,
-		        "%s: no data set was read from a CSV, TSV or Excel file by this version of kindred",
-		        result);
-	return KDR_OK;
+	KDRI_TRY(kdri_calloc(ctx, &list, (int64_t)room, 1));
+	to = (char *)(list + count);
+	for (int64_t t = 0; t < count; t++) {
+		bool taken = false;
+		if (copy[t] != t) {
+			list[t] = copy[t] < 0 ? NULL : list[copy[t]];
+			continue;
+		}
+		for (int64_t o = 0; o < count; o++)
+			taken = taken || (copy[o] == o && o != t && name[o].length == name[t].length &&
+			                  memcmp(name[o].text, name[t].text, (size_t)name[t].length) == 0);
+		list[t] = to;
+		if (copies == 1)
+			to += sprintf(to, "%s", path) + 1;
+		else if (taken)
+			to += sprintf(to, "%.*s-%s%s", (int)end, path, sets[t].task, path + end) + 1;
+		else
+			to += sprintf(to, "%.*s-%.*s%s", (int)end, path, name[t].length, name[t].text,
+			              path + end) +
+			      1;
+		KDRI_TRY(check_path(ctx, &sets[t], list[t]));
+	}
+	*out = list;
+	list = NULL;
+done:
+	KDRI_FREE(ctx, name, copy, list);
+	return st;
+}
+
+kdr_status kdr_copy_paths(kdr_context *ctx, kdr_data *const *sets, int64_t count, bool tables,
+                          const char *path, char ***out)
+{
+	kdr_status st;
+	kdri_copied *parts = NULL;
+	kdri_file info;
+	KDRI_NEED(ctx, path && out);
+	KDRI_DO(kdri_check_sets(ctx, "kdr_copy_paths", sets, count, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_data *d = sets[t];
+		while (tables && d && !d->dialect.delimiter && !d->dialect.workbook)
+			d = d->view;
+		parts[t].task = sets[t]->name;
+		/* A pipe is read once. */
+		if (!d || (tables && !d->dialect.workbook && !(kdri_file_at(d->path, &info) && info.regular)))
+			continue;
+		parts[t].table = d->path;
+		parts[t].dialect = tables ? d->dialect : (kdri_dialect){ 0 };
+		parts[t].n = d->rows;
+		KDRI_TRY(kdri_data_origin(ctx, d, (int64_t **)&parts[t].origin, &parts[t].file_rows));
+	}
+	KDRI_TRY(kdri_copy_paths(ctx, parts, count, path, out));
+done:
+	for (int64_t t = 0; parts && t < count; t++)
+		kdri_free(ctx, (void *)parts[t].origin);
+	kdri_free(ctx, parts);
+	return st;
+}
+
+kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdri_copied *sets, int64_t count,
+                                 bool classes, const char *columns, const char *path, bool write, bool force)
+{
+	kdr_status st;
+	char **file = NULL;
+	bool any = false;
+	KDRI_TRY(kdri_copy_paths(ctx, sets, count, path, &file));
+	for (int64_t t = 0; t < count; t++) {
+		bool first = file[t];
+		for (int64_t o = 0; o < t && first; o++)
+			first = file[o] != file[t];
+		if (first)
+			KDRI_TRY(write ? kdri_copied_write(ctx, sets, count, t, classes, columns, file[t],
+			                                   force)
+			               : kdr_write_check(ctx, file[t], force));
+		any = any || first;
+	}
+	if (!any)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "%s: no data set was read from a CSV, TSV or Excel file by this version of kindred",
+		          result);
+done:
+	kdri_free(ctx, file);
+	return st;
 }
 
 /* --- result.json ------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 /* A data set and its results. Texts of labels are borrowed. */
 typedef struct kdri_copied {
+	const char *task; /* its name */
 	const char *
 	        table; /* path of the file, or of the sheet of a workbook; NULL: it was not read from a table */
 	kdri_dialect dialect;
@@ -22,15 +23,15 @@ typedef struct kdri_copied {
 
 /* An error unless `columns`, a list such as "label,name", is valid. */
 kdr_status kdri_copied_check(kdr_context *ctx, const char *columns);
-/* Writes the file of data set `at` with the results of all sets that were read from it. `classes`: labels are classes. `columns` NULL:
- * those that the results have. */
+/* Writes the copy that data set `at` gets into. `classes`: labels are classes. `columns` NULL: those that the results have. */
 kdr_status kdri_copied_write(kdr_context *ctx, const kdri_copied *sets, int64_t count, int64_t at,
                              bool classes, const char *columns, const char *path, bool force);
-/* Writes the files of all data sets: to `path`, or to PATH-NAME if there are several; names[t]: of data set t. Without `write`, checks
- * whether it is possible. `result`: for errors. */
-kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdri_copied *sets,
-                                 const char *const *names, int64_t count, bool classes, const char *columns,
-                                 const char *path, bool write, bool force);
+/* Writes the copies of all data sets. Without `write`, checks whether it is possible. `result`: for errors. */
+kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdri_copied *sets, int64_t count,
+                                 bool classes, const char *columns, const char *path, bool write, bool force);
+/* kdr_copy_paths, of which only the tables, dialects, rows and names are needed. */
+kdr_status kdri_copy_paths(kdr_context *ctx, const kdri_copied *sets, int64_t count, const char *path,
+                           char ***out);
 
 /* The numbers 0 to k - 1 as texts, in *texts; (*label)[c] is that of c. Free both. */
 kdr_status kdri_copied_numbers(kdr_context *ctx, int64_t k, char (**texts)[24], const char ***label);

@@ -264,8 +264,8 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 		if (o.h5ad)
 			KDRI_TRY(kdri_edited_h5ad(&e, &copies, o.h5ad, o.key, write, force));
 		if (o.table)
-			KDRI_TRY(kdri_copied_write_all(ctx, result_json, copies.sets, copies.names, e.ntasks,
-			                               e.classes, o.columns, o.table, write, force));
+			KDRI_TRY(kdri_copied_write_all(ctx, result_json, copies.sets, e.ntasks, e.classes,
+			                               o.columns, o.table, write, force));
 		if (o.model) {
 			const char *name = strrchr(o.model, '/');
 			snprintf(path, sizeof path, "%s/%s", folder, name ? name + 1 : o.model);

@@ -77,7 +77,6 @@ kdr_status kdri_edited_json(const kdri_edited *e, const char *path, struct kdri_
 /* relabel_copies.c: the edited labels of each data set as columns of the file it was read from. */
 typedef struct kdri_edited_copies {
 	kdri_copied *sets; /* of each data set of the result */
-	const char **names;
 	char (*numbers)[24];
 	const char **number; /* texts of labels that are numbers */
 } kdri_edited_copies;

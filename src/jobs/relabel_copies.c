@@ -44,10 +44,9 @@ static kdr_status copies_take(const kdri_edited *e, int64_t task, kdri_edited_co
 kdr_status kdri_edited_copies_new(const kdri_edited *e, kdri_edited_copies *out)
 {
 	KDRI_DO(KDRI_NEW0(e->ctx, &out->sets, e->ntasks));
-	KDRI_DO(KDRI_NEW0(e->ctx, &out->names, e->ntasks));
 	KDRI_DO(kdri_copied_numbers(e->ctx, e->numbers, &out->numbers, &out->number));
 	for (int64_t t = 0; t < e->ntasks; t++) {
-		out->names[t] = e->tasks[t].name;
+		out->sets[t].task = e->tasks[t].name;
 		if (e->tasks[t].n > 0)
 			KDRI_DO(copies_take(e, t, out));
 	}
@@ -61,7 +60,7 @@ void kdri_edited_copies_free(const kdri_edited *e, kdri_edited_copies *c)
 		KDRI_FREE(e->ctx, (void *)s->origin, (void *)s->second, (void *)s->fresh,
 		          (void *)s->confidence, s->label, s->name);
 	}
-	KDRI_FREE(e->ctx, c->sets, c->names, c->numbers, c->number);
+	KDRI_FREE(e->ctx, c->sets, c->numbers, c->number);
 }
 
 double kdri_edited_match(const kdri_edited *e, int64_t number)

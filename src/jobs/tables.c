@@ -448,10 +448,12 @@ typedef struct label_texts {
 static kdri_copied copied_of(const kdr_result *r, int64_t at, const label_texts *l, int64_t k)
 {
 	const kdri_task_result *t = &r->tasks[at];
-	const bool known = t->labels && t->origin && (t->dialect.delimiter || t->dialect.workbook);
+	const bool known = t->labels && t->origin && (t->dialect.delimiter || t->dialect.workbook) &&
+	                   kdri_result_table(t)[0];
 	for (int64_t c = 0; c < k && !r->classes; c++)
 		l->name[at * k + c] = kdri_cluster_name(r, t, c);
-	return (kdri_copied){ .table = known ? kdri_result_table(t) : NULL,
+	return (kdri_copied){ .task = t->name,
+		              .table = known ? kdri_result_table(t) : NULL,
 		              .dialect = t->dialect,
 		              .file_rows = t->file_rows,
 		              .origin = t->origin,

@@ -197,7 +197,8 @@ class Names(CliTest):
         # nothing is written if something is wrong
         for command in (("relabel", "--names", "other.csv"), ("cut", "-k", 2)):
             bad = (*command, "-o", "bad", "out/result.json")
-            self.fails(*bad, "--write-table", "x.xlsx", code=2, says="the input is a text table")
+            for name in ("x.xlsx", "x.npy"):
+                self.fails(*bad, "--write-table", name, code=2, says=f"x-a{name[1:]}: the input is a text table; use a name that ends in .csv")
             self.fails(*bad, "--write-table", "x.csv", "--write-columns", "label,size", code=2, says="'size' is not valid")
             self.fails(*bad, "--write-columns", "label", code=2, says="no effect without --write-table")
             self.fails(*bad, "--write-table", "t.csv", code=2, says="t-a.csv: already exists")
@@ -310,6 +311,28 @@ class Names(CliTest):
         self.run_kindred("relabel", "-q", "--names", "names.csv", "--write-table", "new.xlsx", "-o", "new", "out/result.json")
         for start in ("out", "new"):
             self.assertEqual([len(rows[0]) for name in "ac" for rows in self.sheets(f"{start}-{name}.xlsx").values()], [7, 7, 1] * 2)
+
+    def test_a_file_that_is_given_twice_has_a_copy_for_each(self):
+        """Each has all rows, so that one copy would have the results of one of them only."""
+        self.tables()
+        for name, shift in (("i", 0), ("j", 1)):
+            self.write(name, "".join(f"{(i + shift) % 3}\n" for i in range(30)))
+        run = ("cluster", "-q", "-m", "kmeans", "-k", 3, "--columns", "age,income", "--id-column", "id")
+        self.run_kindred(*run, "--init", "i,j", "--write-table", "t.csv", "--write-h5ad", "t.h5ad", "-o", "out", "x=a.csv", "y=a.csv")
+        labels = [self.column(f"t-{name}.csv", "cluster") for name in "xy"]
+        self.assertEqual([self.column(f"out/{name}.samples.csv", "cluster") for name in "xy"], labels)
+        self.assertNotEqual(*labels)
+        self.assertFalse(os.path.exists(self.path("t-a.csv")))
+        if anndata:
+            self.assertEqual([list(anndata.read_h5ad(self.path(f"t-{name}.h5ad")).obs["kindred"]) for name in "xy"], labels)
+        # relabel and cut have the same rule
+        self.write("edits.json", '{"format": "kindred-edits", "version": 1, "edits": [{"do": "move", "task": "y", "samples": ["a4"], "into": %s}]}' % labels[1][5])
+        self.run_kindred("relabel", "-q", "--write-table", "r.csv", "-o", "new", "out/result.json", "edits.json")
+        self.assertEqual(self.column("r-x.csv", "cluster"), labels[0])
+        self.assertEqual([a == b for a, b in zip(self.column("r-y.csv", "cluster"), labels[1])], [i != 4 for i in range(30)])
+        # split twice: two copies, of two data sets each
+        self.run_kindred(*run[:-2], "--task-column", "city", "--write-table", "s.csv", "-o", "split", "x=a.csv", "b.csv", "y=a.csv")
+        self.assertEqual(sorted(name for name in os.listdir(self.dir) if name.startswith("s-")), ["s-b.csv", "s-x-x.csv", "s-y-x.csv"])
 
     def test_names_from_a_pipe(self):
         self.tables()
