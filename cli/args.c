@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "core/words.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -59,18 +60,19 @@ const cli_option cli_reading_options[] = {
 	CLI_VALUE("na", "TOKEN",
 	          "CSV: a text that marks a missing value, in addition to '', NA, N/A, #N/A, NaN, null, "
 	          "None, ? and -; may be given several times",
-	          .repeats = true),
+	          .repeats = true, .any_text = true),
 	CLI_VALUE("columns", "LIST",
 	          "CSV: which columns to use and their types, such as 'height,width,city:category,-Nr' "
-	          "(default: detected)"),
+	          "(default: detected)",
+	          .any_text = true),
 	CLI_VALUE("rename", "OLD=NEW|FILE",
 	          "rename a column; the other options use the new name; FILE: a CSV file with old and new "
 	          "names; may be given several times",
-	          .repeats = true),
+	          .repeats = true, .any_text = true),
 	CLI_VALUE("recode", "COLUMN:OLD=NEW|FILE",
 	          "CSV: replace a value of a column, such as 'smoker:ja=yes'; without NEW it is missing; "
 	          "FILE: a CSV file with column, old and new; may be given several times",
-	          .repeats = true),
+	          .repeats = true, .any_text = true),
 	CLI_VALUE("delimiter", "CHAR", "CSV: column separator: , ; | or tab (default: detected)"),
 	CLI_VALUE("decimal", "CHAR",
 	          "CSV: decimal separator, '.' or ',' (default: detected for each column)"),
@@ -231,8 +233,35 @@ static void store(cli_args *args, const cli_option *option, const char *value)
 	args->ngiven += at == args->ngiven;
 }
 
+/* Whether a word is written like options: "--name", with or without a value, or letters of options, which a number may follow. Other words
+ * that begin with '-' are negative numbers, standard input, and odd names of files. */
+static bool is_option(const cli_command *command, const char *word, bool letters)
+{
+	size_t n = strncmp(word, "--", 2) == 0 ? strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+	if (n > 2)
+		return !word[n] || word[n] == '=';
+	for (n = 1; letters && word[0] == '-' && word[n] && find_letter(command, word[n]);)
+		n++;
+	return n > 1 && (!word[n] || isdigit((unsigned char)word[n]));
+}
+
+/* The word after an option, written as `as`, that needs a value. */
+static const char *next_value(const cli_args *args, const cli_option *option, const char *as, int argc,
+                              char **argv, int *i)
+{
+	const char *word = *i + 1 < argc ? argv[++*i] : NULL;
+	if (!word)
+		cli_usage_error("%s needs a value: %s", as, option->value);
+	if (is_option(args->command, word, !option->any_text))
+		cli_usage_error(
+		        "%s needs a value, %s, but '%s' follows, which is read as an option; if it is the value, write %s%s%s",
+		        as, option->value, word, as, as[1] == '-' ? "=" : "", word);
+	return word;
+}
+
 static void parse_long(cli_args *args, int argc, char **argv, int *i)
 {
+	char as[80];
 	const char *name = argv[*i] + 2, *equals = strchr(name, '=');
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
 	const cli_option *option = find_long(args->command, name, length);
@@ -248,10 +277,11 @@ static void parse_long(cli_args *args, int argc, char **argv, int *i)
 		unknown_option(args->command, argv[*i]);
 	if (!option->value && equals)
 		cli_usage_error("--%s takes no value", option->name);
-	const char *value = !option->value ? "1" : equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-	if (!value)
-		cli_usage_error("--%s needs a value: %s", option->name, option->value);
-	store(args, option, value);
+	snprintf(as, sizeof as, "--%s", option->name);
+	store(args, option,
+	      !option->value ? "1"
+	      : equals       ? equals + 1
+	                     : next_value(args, option, as, argc, argv, i));
 }
 
 static void parse_short(cli_args *args, int argc, char **argv, int *i)
@@ -264,10 +294,8 @@ static void parse_short(cli_args *args, int argc, char **argv, int *i)
 			store(args, option, "1");
 			continue;
 		}
-		const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-		if (!value)
-			cli_usage_error("-%c needs a value: %s", option->letter, option->value);
-		store(args, option, value);
+		const char as[] = { '-', *p, '\0' };
+		store(args, option, p[1] ? p + 1 : next_value(args, option, as, argc, argv, i));
 		return;
 	}
 }

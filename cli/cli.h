@@ -36,6 +36,7 @@ typedef struct cli_option {
 	bool listed;                /* the library lists them: kdr_choices */
 	bool negatable;             /* a flag that also exists as --no-NAME */
 	bool repeats;               /* may be given several times */
+	bool any_text;              /* values may begin with '-' and a letter */
 	const char *help;           /* one line */
 	bool of_job;                /* the name lists options of the library: CLI_JOB */
 } cli_option;

@@ -32,6 +32,35 @@ class Messages(CliTest):
         self.exactly("1 --labels for 2 --source; give one --labels FILE for each, in order", "transfer", "--source", "a.csv", "--source", "b.csv",
                      "--labels", "x", "--target", "a.csv")
 
+    def test_an_option_is_no_value(self):
+        run = ("cluster", "-m", "kmeans", "-q", "--threads", 1)
+        for option, value in (("--explain", "FILE[,FILE...]"), ("--truth", "FILE[,FILE...]"), ("-o", "DIR"), ("--seed", "N"), ("--missing", "POLICY"),
+                              ("--set", "NAME=VALUE"), ("--max-memory", "SIZE"), ("--label-column", "NAME")):
+            for word in ("-k", "-k3", "-qv", "--force", "--no-header", "--format=csv", "--unknown"):
+                self.exactly(f"{option} needs a value, {value}, but '{word}' follows, which is read as an option; if it is the value, write "
+                             f"{option}{'=' if option[1] == '-' else ''}{word}", *run, option, word, 3, "a.csv")
+            self.exactly(f"{option} needs a value: {value}", *run, "-k", 3, "a.csv", option)
+        self.exactly("-k needs a value, K[,K2,...], but '--explain' follows, which is read as an option; if it is the value, write -k--explain",
+                     *run, "-vk", "--explain", "a.csv")
+        for option in ("--columns", "--na", "--rename", "--recode"):
+            self.fails(*run, option, "--force", "-k", 3, "a.csv", code=2, says=[f"{option} needs a value", f"write {option}=--force"])
+        # what begins with a dash and is no option
+        self.run_kindred("generate", "-q", "-o", "g", "--rotation", "-30.5", "-n", 20, "--imbalance", ".5")
+        self.fails("generate", "-o", "h", "--spread", "-1", code=2, says="--spread: '-1' is not valid")
+        self.fails(*run, "-k", "-3", "a.csv", code=2, says="-k: '-3' is not valid")
+        self.write("k.csv", AB.replace("a,b", "a,k"))
+        k_is_left_out = self.run_kindred(*run, "-k", 3, "--columns", "-k", "k.csv").stdout
+        self.assertIn('"d": 1,', k_is_left_out)
+        self.assertEqual(self.run_kindred(*run, "--clusters=3", "--columns=-k", "k.csv").stdout.count('"labels"'), 1)
+        self.write("holes.csv", AB + "--,1\n-x-,2\n")
+        self.run_kindred(*run, "-k", 3, "--na", "--", "--na", "-x-", "--missing", "mean", "--", "holes.csv")
+        self.run_kindred(*run, "-k", 3, "--format", "csv", "-", stdin=AB)
+        self.write("-out.csv", AB)
+        self.run_kindred("inspect", "--", "-out.csv")
+        for folder in ("-o", "-odd", "-k.x", "--odd name"):
+            self.run_kindred(*run, "-k", 3, *(["-o-o"] if folder == "-o" else ["-o", folder]), "a.csv")
+            self.assertTrue(os.path.exists(self.path(f"{folder}/result.json")))
+
     def test_numbers(self):
         self.exactly("-k: '8-3' runs backwards; use 3-8", "cluster", "-k", "8-3", "a.csv")
         self.exactly("-k: '3-90' has 88 numbers; use a range of at most 64", "cluster", "-k", "3-90", "a.csv")
