@@ -237,9 +237,13 @@ static kdr_status cluster_again(kdr_context *ctx, kdr_data *const *tasks, int64_
 	KDRI_TRY(cluster_once(ctx, tasks, count, &p.options,
 	                      &(own_search){ .more = left, .matched = true, .level = p.level }, &again));
 	for (int64_t t = 0; t < count; t++)
-		better = better && !(again->tasks[t].k > (*result)->tasks[t].k && left[t] > 0);
+		if (again->tasks[t].k > (*result)->tasks[t].k &&
+		    left[t] > 0) { /* another cluster was divided */
+			kdri_own_groups_tried(*result, t);
+			better = false;
+		}
 	if (!better)
-		goto done; /* another cluster was divided */
+		goto done;
 	const kdri_field *found = kdri_result_field(*result, -1, "k_evidence");
 	if (found)
 		KDRI_TRY(kdri_result_text(ctx, again, "k_evidence", found->text));

@@ -192,6 +192,8 @@ void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
  * clusters have numbers. matched: only groups within clusters that another data set has, too. */
 kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *result, kdr_data *const *data, bool matched,
                                int64_t *more);
+/* Cuts the advice of these warnings for data set t, where it has been tried in vain. */
+void kdri_own_groups_tried(kdr_result *result, int64_t t);
 
 /* --- clusters.c ----------------------------------------------------------------------------------- */
 

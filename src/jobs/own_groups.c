@@ -246,6 +246,18 @@ static kdr_status put_group(kdr_context *ctx, kdr_result *r, int64_t t, int64_t 
 	        numbers);
 }
 
+void kdri_own_groups_tried(kdr_result *r, int64_t t)
+{
+	char said[512]; /* as in put_group */
+	kdri_snprintf(said, sizeof said, " samples of %s form a group of their own ", r->tasks[t].name);
+	for (int64_t w = 0; w < r->warning_count; w++) {
+		char *text = strstr(r->warnings[w], said),
+		     *advice = text ? strstr(text + strlen(said), "; use -k ") : NULL;
+		if (advice)
+			*advice = '\0';
+	}
+}
+
 /* Whether another data set has a cluster with that number. */
 static bool has_counterpart(const kdr_result *r, int64_t t, int64_t z)
 {

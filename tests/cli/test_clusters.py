@@ -225,6 +225,22 @@ class OwnGroups(CliTest):
             self.assertRegex(self.said("-k", k, "a.csv", "b.csv")[0], "; use -k 3,2 to separate it$")
         self.assertEqual(self.said("-k", "2-4", "a.csv", "c.csv"), [])
 
+    def test_that_one_more_cluster_does_not_separate_has_no_advice(self):
+        """Clusters of three kinds of samples each: one of these is divided instead."""
+        for name, own, seed in (("a.csv", 10, 28), ("b.csv", 0, 7028)):
+            draw, centres = random.Random(seed), random.Random(28)
+            rows = [[f"g{j}" for j in range(16)]]
+            for size in (24, 24, 24, 24, 24, own):
+                mean = [centres.gauss(0, 1.5) for _ in range(16)]
+                kinds = [[m + centres.gauss(0, 1.5) for m in mean] for _ in range(3)]
+                rows += [[f"{m + draw.gauss(0, 1):.2f}" for m in kinds[i % 3]] for i in range(size)]
+            self.write(name, "".join(",".join(row) + "\n" for row in rows))
+        said = "10 samples of a form a group of their own within cluster %d"
+        self.assertEqual(self.said("-k", "auto", "a.csv", "b.csv"), [said % self.result()["tasks"][0]["labels"][-1]])
+        self.assertEqual([t["k"] for t in self.result()["tasks"]], [5, 5])
+        # who asks for five clusters is told how many to try
+        self.assertEqual(self.said("-k", 5, "a.csv", "b.csv"), [said % self.result()["tasks"][0]["labels"][-1] + "; use -k 6,5 to separate it"])
+
     def test_that_gets_a_cluster_is_found_in_the_original_data(self):
         """Skewed numbers, which the first fit transforms."""
         for name in ("a.csv", "b.csv"):
