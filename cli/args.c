@@ -343,7 +343,13 @@ const char *cli_get(const cli_args *args, const char *name, const char *otherwis
 
 bool cli_flag(const cli_args *args, const char *name)
 {
-	return strcmp(cli_get(args, name, "0"), "1") == 0;
+	return cli_switch(args, name) == 1;
+}
+
+int cli_switch(const cli_args *args, const char *name)
+{
+	const char *value = cli_get(args, name, NULL);
+	return !value ? 0 : strcmp(value, "1") == 0 ? 1 : 2;
 }
 
 const char *cli_get_nth(const cli_args *args, const char *name, int index)
@@ -354,31 +360,31 @@ const char *cli_get_nth(const cli_args *args, const char *name, int index)
 	return NULL;
 }
 
+/* `dashes`: those of the option. */
+static int64_t whole_number(const char *dashes, const char *option, const char *text, int64_t min,
+                            int64_t max)
+{
+	char *end;
+	errno = 0;
+	const int64_t value = strtoll(text, &end, 10);
+	if (end != text && !*end && !errno && value >= min && value <= max)
+		return value;
+	if (max == INT64_MAX)
+		cli_usage_error("%s%s: '%s' is not valid; use a whole number, %lld or larger", dashes, option,
+		                text, (long long)min);
+	cli_usage_error("%s%s: '%s' is not valid; use a whole number from %lld to %lld", dashes, option, text,
+	                (long long)min, (long long)max);
+}
+
 void cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out)
 {
 	const char *text = cli_get(args, name, NULL);
-	if (!text)
-		return;
-	char *end;
-	errno = 0;
-	*out = strtoll(text, &end, 10);
-	if (end != text && !*end && !errno && *out >= min && *out <= max)
-		return;
-	if (max == INT64_MAX)
-		cli_usage_error("--%s: '%s' is not valid; use a whole number, %lld or larger", name, text,
-		                (long long)min);
-	cli_usage_error("--%s: '%s' is not valid; use a whole number from %lld to %lld", name, text,
-	                (long long)min, (long long)max);
+	*out = text ? whole_number("--", name, text, min, max) : *out;
 }
 
 int64_t cli_positive(const char *option, const char *item)
 {
-	char *end;
-	errno = 0;
-	const int64_t value = strtoll(item, &end, 10);
-	if (end == item || *end || errno || value < 1)
-		cli_usage_error("%s: '%s' is not valid; use a whole number, 1 or larger", option, item);
-	return value;
+	return whole_number("", option, item, 1, INT64_MAX);
 }
 
 void cli_get_real(const cli_args *args, const char *name, double min, double max, double *out)

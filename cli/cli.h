@@ -96,6 +96,8 @@ const cli_command *cli_args_command(const cli_args *args);
 /* The last value given to an option, or `otherwise`. For flags: "1", or "0" after --no-NAME. */
 const char *cli_get(const cli_args *args, const char *name, const char *otherwise);
 bool cli_flag(const cli_args *args, const char *name);
+/* 1 if it is given, 2 after --no-NAME, otherwise 0: as kdr_header and kdr_stream. */
+int cli_switch(const cli_args *args, const char *name);
 /* The value of an option that repeats: the i-th, or NULL past the last. */
 const char *cli_get_nth(const cli_args *args, const char *name, int index);
 /* Numbers with bounds. `out` keeps its value if not given. */

@@ -397,12 +397,6 @@ static bool has_words(const cli_run *run, int64_t task)
 	return first && strncmp(cli_text_at(first, "name"), "column ", 7) != 0;
 }
 
-static bool is_empty(const cli_run *run, int64_t task, int64_t z)
-{
-	const kdri_json_value *sizes = kdri_json_get(cli_about_task(run, task), "sizes");
-	return z < kdri_json_count(sizes) && kdri_json_integer(kdri_json_at(sizes, z), 1) == 0;
-}
-
 static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *c)
 {
 	const kdr_result *r = run->result;
@@ -416,7 +410,8 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 			fprintf(out, "  ... (%lld more)\n", (long long)(c->rows - z));
 			break;
 		}
-		if (is_empty(run, c->from, (long long)kdr_result_number(r, c->from, z)))
+		const int64_t number = kdr_result_number(r, c->from, z);
+		if (number < count_sizes(run, c->from) && size_at(run, c->from, number) == 0)
 			continue;
 		for (int64_t l = 0; l < c->cols; l++) {
 			total += w[l] > 0 ? w[l] : 0;
@@ -424,12 +419,11 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 				best = l;
 		}
 		if (!(w[best] > 0)) {
-			fprintf(out, "  %s %lld: no clear counterpart\n", a,
-			        (long long)kdr_result_number(r, c->from, z));
+			fprintf(out, "  %s %lld: no clear counterpart\n", a, (long long)number);
 			continue;
 		}
 		char left[160], right[160];
-		fprintf(out, "  %s %lld = %s %lld", a, (long long)kdr_result_number(r, c->from, z), b,
+		fprintf(out, "  %s %lld = %s %lld", a, (long long)number, b,
 		        (long long)kdr_result_number(r, c->to, best));
 		if (c->quality)
 			fprintf(out, " (%.0f %%)", 100 * c->quality[z]);
@@ -437,7 +431,7 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 		if (w[best] < 0.995 * total)
 			fprintf(out, " (%.0f %% of its weight)", 100 * w[best] / total);
 		if (words) {
-			top_features(run, c->from, kdr_result_number(r, c->from, z), left, sizeof left);
+			top_features(run, c->from, number, left, sizeof left);
 			top_features(run, c->to, kdr_result_number(r, c->to, best), right, sizeof right);
 			fprintf(out, ": %s | %s", left, right);
 		}

@@ -19,9 +19,8 @@ static void demo_step(const char *folder, const char *line)
 	int argc = 0;
 	cli_printf("$ kindred");
 	while (*line && argc < MOST_WORDS) {
-		const size_t n = strcspn(line, " "), skip = line[0] == '@', room = strlen(folder) + n + 1;
-		argv[argc] = cli_new(room, 1); /* the program may go on using it */
-		snprintf(argv[argc], room, "%s%.*s", skip ? folder : "", (int)(n - skip), line + skip);
+		const size_t n = strcspn(line, " "), skip = line[0] == '@';
+		argv[argc] = cli_format("%s%.*s", skip ? folder : "", (int)(n - skip), line + skip);
 		cli_printf(" %s", argv[argc++]);
 		line += n;
 		line += strspn(line, " ");

@@ -94,22 +94,18 @@ static void read_design(const cli_args *args, kdr_design *d)
 }
 
 /* The file of a data set: DIR/task1.csv, or DIR/source.csv of the design berikov. */
-static void file_of(const cli_args *args, bool berikov, int64_t t, const char *ending, char *out, size_t room)
+static const char *file_of(const cli_args *args, bool berikov, int64_t t, const char *ending)
 {
 	const char *folder = cli_get(args, "output", NULL);
-	if (berikov)
-		snprintf(out, room, "%s/%s.%s", folder, t == 0 ? "source" : "target", ending);
-	else
-		snprintf(out, room, "%s/task%lld.%s", folder, (long long)t + 1, ending);
+	return berikov ? cli_format("%s/%s.%s", folder, t == 0 ? "source" : "target", ending)
+	               : cli_format("%s/task%lld.%s", folder, (long long)t + 1, ending);
 }
 
 static void write_task(const cli_run *run, kdr_generator *g, bool berikov, int64_t t, const char *format)
 {
-	char path[4096], labels[4096];
-	file_of(run->args, berikov, t, format, path, sizeof path);
-	file_of(run->args, berikov, t, "labels", labels, sizeof labels);
-	cli_check(kdr_generator_write(run->ctx, g, berikov ? 0 : t, path, labels,
-	                              cli_flag(run->args, "force")));
+	const cli_args *args = run->args;
+	cli_check(kdr_generator_write(run->ctx, g, berikov ? 0 : t, file_of(args, berikov, t, format),
+	                              file_of(args, berikov, t, "labels"), cli_flag(args, "force")));
 }
 
 static void write_tasks(const cli_run *run, kdr_design *spec, const char *format)
@@ -162,12 +158,9 @@ static void generate_run(cli_run *run)
 	cli_check(kdr_outputs_begin(run->ctx, NULL));
 	(berikov ? write_berikov : write_tasks)(run, &spec, format);
 	cli_check(kdr_outputs_end(run->ctx, KDR_OK));
-	for (int64_t t = 0; t < (berikov ? 2 : spec.tasks) && !cli_quiet(args); t++) {
-		char path[4096], labels[4096];
-		file_of(args, berikov, t, format, path, sizeof path);
-		file_of(args, berikov, t, "labels", labels, sizeof labels);
-		cli_printf("written: %s, %s\n", path, labels);
-	}
+	for (int64_t t = 0; t < (berikov ? 2 : spec.tasks) && !cli_quiet(args); t++)
+		cli_printf("written: %s, %s\n", file_of(args, berikov, t, format),
+		           file_of(args, berikov, t, "labels"));
 }
 
 cli_command cli_generate = {

@@ -3,6 +3,7 @@
 #include "core/system.h"
 #include "system.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const cli_option own_options[] = {
@@ -43,25 +44,23 @@ static void write_labels(const cli_run *run, const char *path)
 	int64_t n, nclasses;
 	const int64_t *labels = kdr_result_labels(run->result, 0, &n);
 	const char *const *classes = kdr_result_classes(run->result, &nclasses);
-	size_t room = 1;
-	for (int64_t i = 0; i < n; i++)
-		room += classes && labels[i] >= 0 && labels[i] < nclasses ? strlen(classes[labels[i]]) + 1
-		                                                          : 22;
-	char *text = cli_new(room, 1), *p = text;
+	cli_text t;
+	cli_text_begin(&t);
 	for (int64_t i = 0; i < n; i++)
 		if (classes && labels[i] >= 0 && labels[i] < nclasses)
-			p += sprintf(p, "%s\n", classes[labels[i]]);
+			fprintf(t.stream, "%s\n", classes[labels[i]]);
 		else if (classes || labels[i] < 0) /* left without one */
-			p += sprintf(p, "?\n");
+			fputs("?\n", t.stream);
 		else
-			p += sprintf(p, "%lld\n", (long long)labels[i]);
+			fprintf(t.stream, "%lld\n", (long long)labels[i]);
+	char *text = cli_text_end(&t);
 	if (path)
-		cli_check(kdr_write_file(run->ctx, path, text, (size_t)(p - text),
-		                         cli_flag(run->args, "force")));
+		cli_check(kdr_write_file(run->ctx, path, text, t.length, cli_flag(run->args, "force")));
 	else if (cli_is_terminal(stdout)) /* else byte for byte */
-		cli_print_safely(stdout, text, (size_t)(p - text));
+		cli_print_safely(stdout, text, t.length);
 	else
-		fwrite(text, 1, (size_t)(p - text), stdout);
+		fwrite(text, 1, t.length, stdout);
+	free(text);
 }
 
 /* FILE less its ending, and .samples.csv. NULL where labels go to no file of their own. */

@@ -24,7 +24,7 @@ static kdr_relate_options read_options(const cli_args *args)
 {
 	kdr_relate_options o;
 	kdr_relate_options_init(&o);
-	o.no_mmd = strcmp(cli_get(args, "mmd", "1"), "0") == 0;
+	o.no_mmd = cli_switch(args, "mmd") == 2;
 	cli_get_real(args, "rare", 0, 1, &o.rare);
 	cli_get_int(args, "folds", 2, 1000, &o.folds);
 	cli_get_int(args, "most-rows", 2, INT64_MAX, &o.most_rows);

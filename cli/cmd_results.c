@@ -152,11 +152,10 @@ static void report_open(const char *html)
 
 static void report_run(cli_run *run)
 {
-	char beside[8192];
-	const char *json = cli_positional(run->args, 0), *html = cli_get(run->args, "output", beside);
+	const char *json = cli_positional(run->args, 0), *html = cli_get(run->args, "output", NULL);
 	if (cli_positional_count(run->args) != 1)
 		cli_usage_error("report needs one RESULT.json (got %d)", cli_positional_count(run->args));
-	snprintf(beside, sizeof beside, "%.*sreport.html", (int)kdri_folder_length(json), json);
+	html = html ? html : cli_format("%.*sreport.html", (int)kdri_folder_length(json), json);
 	cli_session_open(run);
 	cli_check_reading(kdr_report(run->ctx, json, html, cli_flag(run->args, "force")));
 	if (!cli_quiet(run->args))

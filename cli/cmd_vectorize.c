@@ -69,7 +69,7 @@ static kdr_corpus_kind kind_of(const char *path)
 
 static kdr_corpus *vectorize_tasks(const cli_args *args, int count)
 {
-	const char *header = cli_get(args, "header", NULL), *delimiter = cli_get(args, "delimiter", "");
+	const char *delimiter = cli_get(args, "delimiter", "");
 	kdr_corpus *corpora = cli_new((size_t)count, sizeof *corpora);
 	if (strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0)
 		delimiter = "\t";
@@ -84,9 +84,7 @@ static kdr_corpus *vectorize_tasks(const cli_args *args, int count)
 			.text_field = cli_get(args, "text-column", NULL),
 			.label_field = cli_get(args, "label-column", NULL),
 			.delimiter = delimiter[0],
-			.header = !header                    ? KDR_HEADER_FIND_OUT
-			          : strcmp(header, "1") == 0 ? KDR_HEADER_YES
-			                                     : KDR_HEADER_NO,
+			.header = (kdr_header)cli_switch(args, "header"),
 		};
 	}
 	return corpora;
@@ -94,24 +92,17 @@ static kdr_corpus *vectorize_tasks(const cli_args *args, int count)
 
 /* --- outputs ------------------------------------------------------------------------------------ */
 
-/* The file of a data set with this ending, or features.txt; the text lasts for a few calls. */
+/* The file of a data set with this ending, or features.txt. */
 static const char *path_of(const cli_args *args, const kdr_data *data, const char *ending)
 {
-	static cli_path paths[4];
-	static int last;
-	char name[512] = "features";
-	if (data)
-		snprintf(name, sizeof name, "%s", kdr_data_name(data));
-	paths[++last % 4] = cli_join(cli_get(args, "output", NULL), name, ending);
-	return paths[last % 4].path;
+	return cli_format("%s/%s%s", cli_get(args, "output", NULL), data ? kdr_data_name(data) : "features",
+	                  ending);
 }
 
 /* The ending of the matrices. */
 static const char *ending_of(const cli_args *args)
 {
-	static char ending[16];
-	snprintf(ending, sizeof ending, ".%s", formats[cli_get_choice(args, "to", 0)]);
-	return ending;
+	return cli_format(".%s", formats[cli_get_choice(args, "to", 0)]);
 }
 
 static void check_output(const cli_args *args, const kdr_data *data, const char *ending)

@@ -169,41 +169,24 @@ static bool holds_already(const char *path, const char *text, size_t size)
 	return same;
 }
 
-/* Strings, one a line; to be freed. */
-static char *lines_of(const char *const *strings, const int64_t *index, int64_t count, const char *blank,
-                      size_t *length)
-{
-	size_t room = 1;
-	for (int64_t i = 0; i < count; i++)
-		room += strlen(!index         ? strings[i]
-		               : index[i] < 0 ? "?"
-		                              : strings[index[i]]) +
-		        strlen(blank) + 1;
-	char *text = malloc(room), *line = text;
-	if (!text)
-		cli_stop(EXIT_OTHER, "out of memory");
-	for (int64_t i = 0; i < count; i++) {
-		const char *string = !index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]];
-		const int n = sprintf(line, "%s\n", string[0] ? string : blank);
-		/* A line break in it would shift every line after it. */
-		for (char *end = line + n - 1; line < end; line++)
-			*line = *line == '\n' ? '?' : *line;
-		line++;
-	}
-	*length = (size_t)(line - text);
-	return text;
-}
-
 bool cli_write_lines(const cli_run *run, const char *path, const char *const *strings, const int64_t *index,
                      int64_t count, const char *blank)
 {
-	size_t length;
-	char *text = lines_of(strings, index, count, blank, &length);
-	const bool needed = !holds_already(path, text, length);
+	cli_text t;
+	cli_text_begin(&t);
+	for (int64_t i = 0; i < count; i++) {
+		const char *string = !index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]];
+		/* A line break in it would shift every line after it. */
+		for (const char *p = string[0] ? string : blank; *p; p++)
+			fputc(*p == '\n' ? '?' : *p, t.stream);
+		fputc('\n', t.stream);
+	}
+	char *text = cli_text_end(&t);
+	const bool needed = !holds_already(path, text, t.length);
 	const bool force = cli_flag(run->args, "force");
 	if (needed) {
 		cli_check(kdr_write_check(run->ctx, path, force));
-		cli_check(kdr_write_file(run->ctx, path, text, length, force));
+		cli_check(kdr_write_file(run->ctx, path, text, t.length, force));
 	}
 	free(text);
 	return needed;
@@ -273,40 +256,31 @@ static bool is_plain(const char *word)
 	return word[0] && word[strspn(word, plain)] == '\0';
 }
 
-/* A quote inside quotes is '\''. */
-static char *put_word(char *to, const char *word)
+/* After a blank. A quote inside quotes is '\''. */
+static void put_word(FILE *out, const char *word)
 {
-	static const char quote[4] = { '\'', '\\', '\'', '\'' };
-	bool plain = is_plain(word);
-	if (!plain)
-		*to++ = '\'';
-	for (; *word; word++)
-		if (*word == '\'') {
-			memcpy(to, quote, sizeof quote);
-			to += sizeof quote;
-		} else {
-			*to++ = *word;
-		}
-	if (!plain)
-		*to++ = '\'';
-	return to;
+	const char *quote = is_plain(word) ? "" : "'";
+	fprintf(out, " %s", quote);
+	for (; *word; word++) {
+		fputs(*word == '\'' ? "'\\'" : "", out);
+		fputc(*word, out);
+	}
+	fputs(quote, out);
 }
 
 /* The complete command line, quoted for a shell, with which the report shows how to repeat the run. */
 static kdr_status put_command(const cli_run *run)
 {
-	static const char program[] = "kindred ";
-	const char *name = cli_args_command(run->args)->name, *word;
-	size_t room = sizeof program + strlen(name);
+	const char *word;
+	cli_text t;
+	cli_text_begin(&t);
+	fprintf(t.stream, "kindred %s", cli_args_command(run->args)->name);
 	for (int i = 0; (word = cli_word(run->args, i)); i++)
-		room += 4 * strlen(word) + 3;
-	char *text = cli_new(room, 1), *to = text;
-	to += sprintf(to, "%s%s", program, name);
-	for (int i = 0; (word = cli_word(run->args, i)); i++) {
-		*to++ = ' ';
-		to = put_word(to, word);
-	}
-	return kdr_result_set_command_line(run->ctx, run->result, text);
+		put_word(t.stream, word);
+	char *text = cli_text_end(&t);
+	const kdr_status st = kdr_result_set_command_line(run->ctx, run->result, text);
+	free(text);
+	return st;
 }
 
 /* The files in the folder of the result; result.json is the last because it lists them. */

@@ -210,6 +210,20 @@ char *cli_format(const char *format, ...)
 	return text;
 }
 
+void cli_text_begin(cli_text *t)
+{
+	if (!cli_text_open(t))
+		cli_stop(EXIT_OTHER, "out of memory");
+}
+
+char *cli_text_end(cli_text *t)
+{
+	char *text = cli_text_close(t);
+	if (!text)
+		cli_stop(EXIT_OTHER, "out of memory");
+	return text;
+}
+
 const char *cli_count(int64_t n, const char *noun)
 {
 	static char texts[8][48];

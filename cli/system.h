@@ -20,7 +20,8 @@ bool cli_is_terminal(FILE *stream);
 /* `stop` is called, possibly on another thread, if the user asks the program to stop (Ctrl-C). */
 void cli_on_stop(void (*stop)(int number));
 
-/* A stream that is printed to and then read as one text. cli_text_close returns the text, to be freed, or NULL. */
+/* A stream that is printed to and then read as one text. cli_text_close returns the text, to be freed, or NULL. cli_text_begin and
+ * cli_text_end (session.c) end the program instead of failing. */
 typedef struct cli_text {
 	FILE *stream;
 	char *text;
@@ -28,6 +29,8 @@ typedef struct cli_text {
 } cli_text;
 bool cli_text_open(cli_text *t);
 char *cli_text_close(cli_text *t);
+void cli_text_begin(cli_text *t);
+char *cli_text_end(cli_text *t);
 
 /* Opens a page in the default browser. Otherwise `why` says why not, or is empty. */
 bool cli_open_page(const char *html, const char **why);

@@ -29,7 +29,6 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 	enum { TOKENS = 64, RENAMES = 1024 };
 	static const char *na[TOKENS + 1], *rename[RENAMES + 1],
 	        *recode[RENAMES + 1]; /* one command line, one list */
-	const char *header = cli_get(args, "header", NULL), *stream = cli_get(args, "stream", NULL);
 	for (int i = 0; i < TOKENS; i++)
 		na[i] = cli_get_nth(args, "na", i);
 	for (int i = 0; i < RENAMES; i++) {
@@ -43,9 +42,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.may_lack_labels = cli_get(args, "known-column", NULL) != NULL,
 		.id_column = cli_get(args, "id-column", NULL),
 		.feature_names = cli_get(args, "feature-names", NULL),
-		.header = !header                    ? KDR_HEADER_FIND_OUT
-		          : strcmp(header, "1") == 0 ? KDR_HEADER_YES
-		                                     : KDR_HEADER_NO,
+		.header = (kdr_header)cli_switch(args, "header"),
 		.missing = cli_get(args, "missing", NULL),
 		.decimal = cli_get(args, "decimal", NULL),
 		.transpose = cli_flag(args, "transpose"),
@@ -57,9 +54,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.delimiter = cli_get(args, "delimiter", NULL),
 		.encoding = cli_get(args, "encoding", NULL),
 		.text_column = cli_get(args, "text-column", NULL),
-		.stream = !stream                    ? KDR_STREAM_BY_SIZE
-		          : strcmp(stream, "1") == 0 ? KDR_STREAM_YES
-		                                     : KDR_STREAM_NO,
+		.stream = (kdr_stream)cli_switch(args, "stream"),
 	};
 	if (cli_get(args, "explain", NULL)) { /* either may have the classes; reading_views has the rest */
 		out->text_column = out->feature_names = NULL;
@@ -87,15 +82,10 @@ static void reading_views(const cli_args *args, kdr_read_options *out)
 
 const char *cli_text_settings(const cli_args *args)
 {
-	size_t room = 1, used = 0;
+	const char *out = "", *value;
 	for (const cli_option *o = cli_text_options; o->name; o++)
-		room += strlen(o->name) + strlen(cli_get(args, o->name, "")) + 2;
-	char *out = cli_new(room, 1);
-	for (const cli_option *o = cli_text_options; o->name; o++) {
-		const char *value = cli_get(args, o->name, NULL);
-		if (value)
-			used += (size_t)snprintf(out + used, room - used, "%s=%s\n", o->name, value);
-	}
+		if ((value = cli_get(args, o->name, NULL)))
+			out = cli_format("%s%s=%s\n", out, o->name, value);
 	return out;
 }
 
@@ -168,7 +158,7 @@ static bool clusters_alone(const cli_run *run)
 	const cli_args *args = run->args;
 	const kdr_algo *usual = NULL;
 	bool limited = (cli_get(args, "max-memory", NULL) || cli_get(args, "vectors", NULL)) &&
-	               strcmp(cli_get(args, "transfer", "1"), "0") != 0;
+	               cli_switch(args, "transfer") != 2;
 	for (int i = 0; cli_get_nth(args, "set", i); i++)
 		limited = limited && strncmp(cli_get_nth(args, "set", i), "transfer=", 9) != 0;
 	return !limited && cli_args_command(args) == &cli_cluster && cli_ranks() == 1 &&
