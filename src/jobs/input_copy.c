@@ -351,6 +351,14 @@ done:
 	return st;
 }
 
+bool kdri_first_of_copy(char *const *file, int64_t t)
+{
+	int64_t first = 0;
+	while (file[first] != file[t])
+		first++;
+	return file[t] && first == t;
+}
+
 kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdri_copied *sets, int64_t count,
                                  bool classes, const char *columns, const char *path, bool write, bool force)
 {
@@ -359,14 +367,11 @@ kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdr
 	bool any = false;
 	KDRI_TRY(kdri_copy_paths(ctx, sets, count, path, &file));
 	for (int64_t t = 0; t < count; t++) {
-		bool first = file[t];
-		for (int64_t o = 0; o < t && first; o++)
-			first = file[o] != file[t];
-		if (first)
+		if (kdri_first_of_copy(file, t))
 			KDRI_TRY(write ? kdri_copied_write(ctx, sets, count, t, classes, columns, file[t],
 			                                   force)
 			               : kdr_write_check(ctx, file[t], force));
-		any = any || first;
+		any = any || file[t];
 	}
 	if (!any)
 		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,

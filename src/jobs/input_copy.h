@@ -32,6 +32,8 @@ kdr_status kdri_copied_write_all(kdr_context *ctx, const char *result, const kdr
 /* kdr_copy_paths, of which only the tables, dialects, rows and names are needed. */
 kdr_status kdri_copy_paths(kdr_context *ctx, const kdri_copied *sets, int64_t count, const char *path,
                            char ***out);
+/* Whether data set t is the first of its copy. */
+bool kdri_first_of_copy(char *const *file, int64_t t);
 
 /* The numbers 0 to k - 1 as texts, in *texts; (*label)[c] is that of c. Free both. */
 kdr_status kdri_copied_numbers(kdr_context *ctx, int64_t k, char (**texts)[24], const char ***label);

@@ -19,10 +19,46 @@ static bool input_of(const kdri_edited_task *t, char out[INPUT])
 	return true;
 }
 
-static bool is_input(const kdri_edited_task *t, const char *input)
+/* Which copy each data set gets into, as in kdri_copy_paths. Rows of a file are known by their names; a file without names has one data
+ * set. */
+static kdr_status find_files(const kdri_edited *e, const char *path, char ***out)
 {
-	char own[INPUT];
-	return input_of(t, own) && strcmp(own, input) == 0;
+	kdr_status st;
+	char input[INPUT];
+	kdri_copied *sets = NULL;
+	kdri_names *names = NULL; /* of the rows of each file, at its first data set */
+	KDRI_TRY(KDRI_NEW0(e->ctx, &sets, e->ntasks));
+	KDRI_TRY(KDRI_NEW0(e->ctx, &names, e->ntasks));
+	for (int64_t t = 0; t < e->ntasks; t++) {
+		const kdri_edited_task *task = &e->tasks[t];
+		const kdri_json_value *ids = kdri_json_get(task->json, "ids");
+		int64_t *rows = NULL, first = 0;
+		sets[t].task = task->name;
+		if (!input_of(task, input))
+			continue;
+		sets[t].table = kdri_json_text(kdri_json_get(task->json, "path"), NULL);
+		while (!sets[first].table || strcmp(sets[first].table, sets[t].table) != 0)
+			first++;
+		KDRI_TRY(KDRI_NEW(e->ctx, &rows, task->n));
+		sets[t].origin = rows;
+		sets[t].n = task->n;
+		names[first].borrows = true;
+		for (int64_t i = 0; i < task->n; i++) {
+			const char *id = kdri_json_text(kdri_json_at(ids, i), NULL);
+			rows[i] = i;
+			if (id)
+				KDRI_TRY(kdri_names_add(e->ctx, &names[first], id, strlen(id), &rows[i]));
+		}
+		sets[first].file_rows = KDRI_MAX(names[first].count, sets[first].n);
+	}
+	KDRI_TRY(kdri_copy_paths(e->ctx, sets, e->ntasks, path, out));
+done:
+	for (int64_t t = 0; sets && names && t < e->ntasks; t++) {
+		kdri_free(e->ctx, (void *)sets[t].origin);
+		kdri_names_free(e->ctx, &names[t]);
+	}
+	KDRI_FREE(e->ctx, sets, names);
+	return st;
 }
 
 /* What the rows of one file get. */
@@ -108,14 +144,17 @@ static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_
 	return KDR_OK;
 }
 
-static kdr_status annotate_file(const kdri_edited *e, const kdri_edited_copies *c, const char *input,
-                                const char *path, const char *key, bool force)
+/* The copy of data set `at` and of those that are in the same one. */
+static kdr_status annotate_file(const kdri_edited *e, const kdri_edited_copies *c, char *const *file,
+                                int64_t at, const char *key, bool force)
 {
 	kdr_status st;
+	char input[INPUT];
 	annotated a = { 0 };
+	(void)input_of(&e->tasks[at], input);
 	KDRI_TRY(annotated_open(e, input, &a));
-	for (int64_t t = 0; t < e->ntasks; t++)
-		if (is_input(&e->tasks[t], input))
+	for (int64_t t = at; t < e->ntasks; t++)
+		if (file[t] == file[at])
 			KDRI_TRY(annotated_take(e, t, &c->sets[t], input, &a));
 	const kdri_h5ad_notes notes = { .key = key,
 		                        .rows = a.data->rows,
@@ -126,7 +165,7 @@ static kdr_status annotate_file(const kdri_edited *e, const kdri_edited_copies *
 		                        .confidence = a.sure ? a.confidence : NULL,
 		                        .match = a.matched ? a.match : NULL,
 		                        .unlike_source = a.unlike };
-	KDRI_TRY(kdri_h5ad_annotate(e->ctx, path, input, NULL, &notes, force));
+	KDRI_TRY(kdri_h5ad_annotate(e->ctx, file[at], input, NULL, &notes, force));
 done:
 	annotated_free(e->ctx, &a);
 	return st;
@@ -136,36 +175,20 @@ kdr_status kdri_edited_h5ad(const kdri_edited *e, const kdri_edited_copies *c, c
                             const char *key, bool write, bool force)
 {
 	kdr_status st;
+	char **file = NULL;
+	bool any = false;
 	KDRI_DO(kdri_h5ad_check_key(e->ctx, key));
-	char file[8192], input[INPUT];
-	int64_t inputs = 0;
-	for (int pass = 0; pass < 2; pass++) { /* counts the files, then writes them */
-		const int64_t all = inputs;
-		inputs = 0;
-		for (int64_t t = 0; t < e->ntasks; t++) {
-			bool first = input_of(&e->tasks[t], input);
-			for (int64_t o = 0; first && o < t; o++)
-				first = !is_input(&e->tasks[o], input);
-			if (!first)
-				continue;
-			inputs++;
-			/* "out.h5ad"; of several inputs "out-NAME.h5ad" */
-			const size_t end = strlen(path) - (kdri_ends_with(path, ".h5ad") ? 5 : 0);
-			if (all > 1)
-				snprintf(file, sizeof file, "%.*s-%s%s", (int)end, path, e->tasks[t].name,
-				         path + end);
-			else
-				snprintf(file, sizeof file, "%s", path);
-			if (pass == 1)
-				KDRI_TRY(write ? annotate_file(e, c, input, file, key, force)
-				               : kdr_write_check(e->ctx, file, force));
-		}
+	KDRI_TRY(find_files(e, path, &file));
+	for (int64_t t = 0; t < e->ntasks; t++) {
+		if (kdri_first_of_copy(file, t))
+			KDRI_TRY(write ? annotate_file(e, c, file, t, key, force)
+			               : kdr_write_check(e->ctx, file[t], force));
+		any = any || file[t];
 	}
-	if (inputs == 0)
-		return kdri_fail(e->ctx, KDR_ERR_ARGUMENT, "%s: no data set was read from an .h5ad file",
-		                 e->result);
-	st = KDR_OK;
+	if (!any)
+		KDRI_FAIL(e->ctx, KDR_ERR_ARGUMENT, "%s: no data set was read from an .h5ad file", e->result);
 done:
+	kdri_free(e->ctx, file);
 	return st;
 }
 

@@ -146,6 +146,17 @@ class Relabel(CliTest):
         found = anndata.read_h5ad(self.path("b.h5ad")).obs
         self.assertEqual(list(found["kindred"]), [{0: "low"}.get(labels[f"c{i}"], str(labels[f"c{i}"])) for i in range(20)])
         self.assertEqual(found["kindred_confidence"].iloc[9], 1)
+        # several files have the names that cluster gives them
+        made.write_h5ad(self.path("f.h5ad"))
+        self.edits()
+        for inputs, names in ((("--batch-key", "batch", "a.h5ad", "f.h5ad"), "af"), (("x=a.h5ad", "y=a.h5ad"), "xy")):
+            self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-q", "--force", "-o", "two", "--write-h5ad", "c.h5ad", *inputs)
+            self.run_kindred("relabel", "-q", "--force", "-o", "new", "--write-h5ad", "r.h5ad", "two/result.json", "edits.json")
+            for name in names:
+                was, now = (anndata.read_h5ad(self.path(f"{start}-{name}.h5ad")).obs for start in "cr")
+                self.assertEqual(list(was["kindred"]), list(now["kindred"]))
+        self.assertEqual(sorted(name for name in os.listdir(self.dir) if name.startswith("r-")), ["r-a.h5ad", "r-f.h5ad", "r-x.h5ad", "r-y.h5ad"])
+        self.assertNotEqual(list(now["kindred"]), list(anndata.read_h5ad(self.path("r-x.h5ad")).obs["kindred"]))
         self.fails("relabel", "--write-h5ad", "b.h5ad", "-o", "other", "out/result.json", "edits.json", code=2, says="b.h5ad")
         self.cluster()
         self.edits()
