@@ -158,6 +158,10 @@ extern const cli_option cli_prep_options[];   /* --weight --norm --scale ... */
 	{ \
 		"Common", cli_common_options \
 	}
+/* Of commands that prepare the data they read. */
+#define CLI_DATA_GROUPS \
+	{ "Preprocessing, in this order", cli_prep_options }, { "Input files", cli_reading_options }, \
+	        CLI_TEXT_GROUPS, CLI_COMMON
 /* The allowed values of an option; NULL if any text is allowed. */
 const char *const *cli_choices(const cli_option *option);
 

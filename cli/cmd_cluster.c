@@ -105,12 +105,7 @@ cli_command cli_cluster = {
 	           "kindred cut -k 5 -o five out/result.json\n"
 	           "# a further data set, in the clusters of a saved model\n"
 	           "kindred cluster --into model.h5 --save-model model2.h5 -o out2 washington.mtx",
-	.groups = { { "Main options", own_options },
-	            { "Output", cli_output_options },
-	            { "Preprocessing, in this order", cli_prep_options },
-	            { "Input files", cli_reading_options },
-	            CLI_TEXT_GROUPS,
-	            CLI_COMMON },
+	.groups = { { "Main options", own_options }, { "Output", cli_output_options }, CLI_DATA_GROUPS },
 	.completes_files = true,
 	.run = cluster_run,
 };

@@ -153,11 +153,7 @@ cli_command cli_embed = {
 	.example = "kindred embed -o out cornell.mtx texas.mtx\n"
 	           "# the two leading directions, as a NumPy array\n"
 	           "kindred embed --layout directions --to npy -o out counts.csv",
-	.groups = { { "Options", own_options },
-	            { "Preprocessing, in this order", cli_prep_options },
-	            { "Input files", cli_reading_options },
-	            CLI_TEXT_GROUPS,
-	            CLI_COMMON },
+	.groups = { { "Options", own_options }, CLI_DATA_GROUPS },
 	.completes_files = true,
 	.run = embed_run,
 };

@@ -22,56 +22,54 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-/* The counts, with names; printed only if they fit on a screen. */
-typedef struct table {
-	int64_t *counts, *clusters, *classes, nclusters, nclasses;
-} table;
-
-/* How far the partitions are apart; given only with --emd. */
-typedef struct distance {
-	bool known;
-	double uniform, proportional;
-} distance;
+/* The labels, and what is found about them. */
+typedef struct evaluation {
+	kdr_labels *labels, *truth; /* without samples that lack a label; truth NULL: not given */
+	int64_t *rows, all;         /* which samples they are of; how many there are in the files */
+	kdr_scores scores;
+	int64_t *counts, *clusters, *classes, nclusters, nclasses; /* the contingency table */
+	double uniform, proportional; /* with `emd`: how far the partitions are apart */
+	kdr_quality quality;          /* with `data` */
+	bool emd, data;               /* the options are given */
+} evaluation;
 
 /* What there is against the truth. */
-static void put_scores(kdri_json *j, const kdr_scores *s, const table *t, const distance *d,
-                       const kdr_labels *labels, const kdr_labels *truth)
+static void put_scores(kdri_json *j, const evaluation *e)
 {
-	kdri_json_int(j, "classes", s->classes);
-	kdri_json_scores(j, s);
-	if (d->known) {
+	kdri_json_int(j, "classes", e->scores.classes);
+	kdri_json_scores(j, &e->scores);
+	if (e->emd) {
 		kdri_json_object(j, "emd");
-		kdri_json_real(j, "uniform", d->uniform);
-		kdri_json_real(j, "proportional", d->proportional);
+		kdri_json_real(j, "uniform", e->uniform);
+		kdri_json_real(j, "proportional", e->proportional);
 		kdri_json_end_object(j);
 	}
 	kdri_json_object(j, "contingency");
 	kdri_json_array(j, "rows");
-	for (int64_t i = 0; i < t->nclusters; i++)
-		kdri_json_string(j, NULL, labels->names[t->clusters[i]]);
+	for (int64_t i = 0; i < e->nclusters; i++)
+		kdri_json_string(j, NULL, e->labels->names[e->clusters[i]]);
 	kdri_json_end_array(j);
 	kdri_json_array(j, "columns");
-	for (int64_t i = 0; i < t->nclasses; i++)
-		kdri_json_string(j, NULL, truth->names[t->classes[i]]);
+	for (int64_t i = 0; i < e->nclasses; i++)
+		kdri_json_string(j, NULL, e->truth->names[e->classes[i]]);
 	kdri_json_end_array(j);
 	kdri_json_array(j, "counts");
-	for (int64_t i = 0; i < t->nclusters; i++)
-		kdri_json_ints(j, NULL, t->counts + i * t->nclasses, t->nclasses);
+	for (int64_t i = 0; i < e->nclusters; i++)
+		kdri_json_ints(j, NULL, e->counts + i * e->nclasses, e->nclasses);
 	kdri_json_end_array(j);
 	kdri_json_end_object(j);
 }
 
-static void evaluate_print_json(const kdr_scores *s, const table *t, const distance *d,
-                                const kdr_labels *labels, const kdr_labels *truth, const kdr_quality *q)
+static void evaluate_print_json(const evaluation *e)
 {
 	kdri_json j = { 0 };
 	kdri_json_object(&j, NULL);
-	kdri_json_int(&j, "n", labels->n);
-	kdri_json_int(&j, "clusters", q ? q->clusters : s->clusters);
-	if (truth)
-		put_scores(&j, s, t, d, labels, truth);
-	if (q)
-		kdri_json_quality(&j, q);
+	kdri_json_int(&j, "n", e->labels->n);
+	kdri_json_int(&j, "clusters", e->data ? e->quality.clusters : e->scores.clusters);
+	if (e->truth)
+		put_scores(&j, e);
+	if (e->data)
+		kdri_json_quality(&j, &e->quality);
 	kdri_json_end_object(&j);
 	cli_print_json(&j);
 }
@@ -83,9 +81,9 @@ static int wider(int width, const char *name)
 	return length <= width ? width : length < 24 ? length : 24;
 }
 
-static void print_scores(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
-                         const kdr_labels *truth)
+static void print_scores(const evaluation *e)
 {
+	const kdr_scores *s = &e->scores;
 	const struct {
 		const char *name;
 		double value;
@@ -106,89 +104,82 @@ static void print_scores(const kdr_scores *s, const table *t, const distance *d,
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		cli_printf("%-14s  %.6f  %s\n", rows[i].name, rows[i].value, rows[i].words);
 	cli_printf("higher scores are better; 1 is the maximum\n");
-	if (d->known)
+	if (e->emd)
 		cli_printf(
 		        "\nemd             %.6g  distance of the clusterings, clusters weighted by size; 0 = equal\n"
 		        "emd_uniform     %.6g  the same, clusters weighted equally\n",
-		        d->proportional, d->uniform);
-	if (t->nclusters > 40 || t->nclasses > 12)
+		        e->proportional, e->uniform);
+	if (e->nclusters > 40 || e->nclasses > 12)
 		return;
 	int first = 8, width = 8;
-	for (int64_t i = 0; i < t->nclusters; i++)
-		first = wider(first, labels->names[t->clusters[i]]);
-	for (int64_t c = 0; c < t->nclasses; c++)
-		width = wider(width, truth->names[t->classes[c]]);
+	for (int64_t i = 0; i < e->nclusters; i++)
+		first = wider(first, e->labels->names[e->clusters[i]]);
+	for (int64_t c = 0; c < e->nclasses; c++)
+		width = wider(width, e->truth->names[e->classes[c]]);
 	cli_printf("\n%-*s", first, "cluster");
-	for (int64_t c = 0; c < t->nclasses; c++)
-		cli_printf("  %*.*s", width, width, truth->names[t->classes[c]]);
+	for (int64_t c = 0; c < e->nclasses; c++)
+		cli_printf("  %*.*s", width, width, e->truth->names[e->classes[c]]);
 	putchar('\n');
-	for (int64_t i = 0; i < t->nclusters; i++) {
-		cli_printf("%-*.*s", first, first, labels->names[t->clusters[i]]);
-		for (int64_t c = 0; c < t->nclasses; c++)
-			cli_printf("  %*lld", width, (long long)t->counts[i * t->nclasses + c]);
+	for (int64_t i = 0; i < e->nclusters; i++) {
+		cli_printf("%-*.*s", first, first, e->labels->names[e->clusters[i]]);
+		for (int64_t c = 0; c < e->nclasses; c++)
+			cli_printf("  %*lld", width, (long long)e->counts[i * e->nclasses + c]);
 		putchar('\n');
 	}
 }
 
-static void evaluate_print_text(const kdr_scores *s, const table *t, const distance *d,
-                                const kdr_labels *labels, const kdr_labels *truth, const kdr_quality *q)
+static void evaluate_print_text(const evaluation *e)
 {
-	if (truth)
-		print_scores(s, t, d, labels, truth);
-	if (!q)
+	if (e->truth)
+		print_scores(e);
+	if (!e->data)
 		return;
-	if (truth)
-		putchar('\n');
-	cli_printf("%s, %s; scores that need no known classes\n\n", cli_count(q->n, "sample"),
-	           cli_count(q->clusters, "cluster"));
-	cli_quality_lines(stdout, q);
+	cli_printf("%s%s, %s; scores that need no known classes\n\n", e->truth ? "\n" : "",
+	           cli_count(e->quality.n, "sample"), cli_count(e->quality.clusters, "cluster"));
+	cli_quality_lines(stdout, &e->quality);
 	cli_printf("\n%s\n", kdri_quality_note());
 }
 
-/* Samples that have a label in both files: '?' is none. */
-typedef struct samples {
-	int64_t *rows, count; /* those */
-	int64_t all;          /* how many there are */
-} samples;
-
-/* Keeps only these in the labels. */
-static void keep_labelled(const cli_args *args, kdr_labels *labels, kdr_labels *truth, samples *s)
+/* Keeps only samples that have a label in both files: '?' is none. */
+static void keep_labelled(const cli_args *args, evaluation *e)
 {
-	*s = (samples){ .all = labels->n };
+	kdr_labels *labels = e->labels, *truth = e->truth;
+	int64_t count = 0;
+	e->all = labels->n;
 	if (truth && labels->n != truth->n)
 		cli_stop(EXIT_DATA, "%s has %s, but %s has %lld; give one label per sample in both files",
 		         cli_positional(args, 0), cli_count(labels->n, "label"), cli_positional(args, 1),
 		         (long long)truth->n);
-	s->rows = cli_new((size_t)labels->n, sizeof *s->rows);
-	for (int64_t i = 0; i < labels->n; i++)
-		if (strcmp(labels->names[labels->values[i]], "?") != 0 &&
-		    (!truth || strcmp(truth->names[truth->values[i]], "?") != 0))
-			s->rows[s->count++] = i;
-	if (s->count == 0 && labels->n > 0)
+	e->rows = cli_new((size_t)labels->n, sizeof *e->rows);
+	for (int64_t i = 0; i < labels->n; i++) {
+		if (strcmp(labels->names[labels->values[i]], "?") == 0 ||
+		    (truth && strcmp(truth->names[truth->values[i]], "?") == 0))
+			continue;
+		labels->values[count] = labels->values[i];
+		if (truth)
+			truth->values[count] = truth->values[i];
+		e->rows[count++] = i;
+	}
+	if (count == 0 && labels->n > 0)
 		cli_stop(EXIT_DATA, "%s: no sample has a label%s; '?' is none", cli_positional(args, 0),
 		         truth ? " in both files" : "");
-	for (int64_t i = 0; i < s->count; i++) {
-		labels->values[i] = labels->values[s->rows[i]];
-		if (truth)
-			truth->values[i] = truth->values[s->rows[i]];
-	}
-	labels->n = s->count;
+	labels->n = count;
 	if (truth)
-		truth->n = s->count;
+		truth->n = count;
 }
 
 /* Replaces DATA or TASK, which need one row for each label, by the rows that have one. */
-static void keep_rows(const cli_run *run, const char *path, const samples *s, kdr_data **data)
+static void keep_rows(const cli_run *run, const char *path, const evaluation *e, kdr_data **data)
 {
 	const kdr_mat x = kdr_data_mat(*data);
 	const int64_t rows = kdr_mat_rows(&x);
 	kdr_data *some = NULL;
-	if (rows != s->all)
+	if (rows != e->all)
 		cli_stop(EXIT_DATA, "%s has %s, but %s has %s; give one label per sample", path,
-		         cli_count(rows, "sample"), cli_positional(run->args, 0), cli_count(s->all, "label"));
-	if (s->count == s->all)
+		         cli_count(rows, "sample"), cli_positional(run->args, 0), cli_count(e->all, "label"));
+	if (e->labels->n == e->all)
 		return;
-	cli_check(kdr_data_rows(run->ctx, *data, s->rows, s->count, &some));
+	cli_check(kdr_data_rows(run->ctx, *data, e->rows, e->labels->n, &some));
 	kdr_data_free(*data);
 	*data = some;
 }
@@ -220,7 +211,7 @@ static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labe
 }
 
 /* Reads --data TASK and finds how good labels are by themselves. */
-static void find_quality(cli_run *run, const kdr_labels *labels, const samples *s, kdr_quality *out)
+static void find_quality(cli_run *run, evaluation *e)
 {
 	kdr_task_path task = cli_task_at(cli_get(run->args, "data", NULL));
 	cli_job_read(run);
@@ -229,75 +220,65 @@ static void find_quality(cli_run *run, const kdr_labels *labels, const samples *
 		cli_usage_error(
 		        "--data: %s has %lld data sets, but LABELS belong to one; give a file with one data set",
 		        task.path, (long long)run->tasks.count);
-	keep_rows(run, task.path, s, &run->tasks.data[0]);
-	cli_check(judge(run->ctx, run->tasks.data[0], labels, run->job, out));
+	keep_rows(run, task.path, e, &run->tasks.data[0]);
+	cli_check(judge(run->ctx, run->tasks.data[0], e->labels, run->job, &e->quality));
 }
 
 /* --- against the truth ---------------------------------------------------------------------------------- */
 
 /* Reads --emd DATA and finds the distance. */
-static void find_distance(const cli_run *run, const kdr_labels *labels, const kdr_labels *truth,
-                          const samples *s, distance *out)
+static void find_distance(const cli_run *run, evaluation *e)
 {
 	const char *path = cli_get(run->args, "emd", NULL);
 	kdr_read_options reading;
 	kdr_data *data = NULL;
 	cli_reading(run->args, &reading);
 	cli_check_reading(kdr_read(run->ctx, path, &reading, &data));
-	keep_rows(run, path, s, &data);
+	keep_rows(run, path, e, &data);
 	kdr_mat x = kdr_data_mat(data);
-	cli_check(kdr_emd(run->ctx, &x, labels->values, truth->values, &out->uniform, &out->proportional));
-	out->known = true;
+	cli_check(kdr_emd(run->ctx, &x, e->labels->values, e->truth->values, &e->uniform, &e->proportional));
 	kdr_data_free(data);
 }
 
 /* All that compares with TRUTH. */
-static void evaluate_compare(const cli_run *run, const kdr_labels *labels, const kdr_labels *truth,
-                             const samples *s, kdr_scores *scores, table *t, distance *apart)
+static void evaluate_compare(const cli_run *run, evaluation *e)
 {
-	kdr_context *ctx = run->ctx;
-	if (cli_get(run->args, "emd", NULL))
-		find_distance(run, labels, truth, s, apart);
-	cli_check(kdr_evaluate(ctx, labels->values, truth->values, labels->n, scores));
+	const int64_t *labels = e->labels->values, *truth = e->truth->values, n = e->labels->n;
+	if (e->emd)
+		find_distance(run, e);
+	cli_check(kdr_evaluate(run->ctx, labels, truth, n, &e->scores));
 	/* Too many clusters and classes for a dense table: the scores stand by themselves. */
-	if (scores->clusters * (double)scores->classes <= 1e6)
-		cli_check(kdr_contingency(ctx, labels->values, truth->values, labels->n, &t->counts,
-		                          &t->clusters, &t->nclusters, &t->classes, &t->nclasses));
+	if (e->scores.clusters * (double)e->scores.classes <= 1e6)
+		cli_check(kdr_contingency(run->ctx, labels, truth, n, &e->counts, &e->clusters, &e->nclusters,
+		                          &e->classes, &e->nclasses));
 }
 
 static void evaluate_run(cli_run *run)
 {
 	const cli_args *args = run->args;
 	const int count = cli_positional_count(args);
-	const bool data = cli_get(args, "data", NULL), emd = cli_get(args, "emd", NULL);
-	distance apart = { 0 };
-	kdr_labels *labels = NULL, *truth = NULL;
-	kdr_scores scores = { 0 };
-	kdr_quality quality = { 0 };
-	table t = { 0 };
-	samples some = { 0 };
-	if (count == 1 && data && emd)
+	evaluation e = { .emd = cli_get(args, "emd", NULL), .data = cli_get(args, "data", NULL) };
+	if (count == 1 && e.data && e.emd)
 		cli_usage_error("--emd compares LABELS with TRUTH; give both files");
-	if (count != 2 && !(count == 1 && data))
+	if (count != 2 && !(count == 1 && e.data))
 		cli_usage_error(
 		        "evaluate needs two files, LABELS and TRUTH, or LABELS and --data FILE (got %s)",
 		        cli_count(count, "file"));
 	cli_session_open(run);
-	cli_check_reading(kdr_read_labels(run->ctx, cli_positional(args, 0), &labels));
+	cli_check_reading(kdr_read_labels(run->ctx, cli_positional(args, 0), &e.labels));
 	if (count == 2)
-		cli_check_reading(kdr_read_labels(run->ctx, cli_positional(args, 1), &truth));
-	keep_labelled(args, labels, truth, &some);
-	if (truth)
-		evaluate_compare(run, labels, truth, &some, &scores, &t, &apart);
-	if (data)
-		find_quality(run, labels, &some, &quality);
-	(cli_flag(args, "json") ? evaluate_print_json : evaluate_print_text)(&scores, &t, &apart, labels,
-	                                                                     truth, data ? &quality : NULL);
-	kdr_free(run->ctx, t.counts);
-	kdr_free(run->ctx, t.clusters);
-	kdr_free(run->ctx, t.classes);
-	kdr_labels_free(labels);
-	kdr_labels_free(truth);
+		cli_check_reading(kdr_read_labels(run->ctx, cli_positional(args, 1), &e.truth));
+	keep_labelled(args, &e);
+	if (e.truth)
+		evaluate_compare(run, &e);
+	if (e.data)
+		find_quality(run, &e);
+	(cli_flag(args, "json") ? evaluate_print_json : evaluate_print_text)(&e);
+	kdr_free(run->ctx, e.counts);
+	kdr_free(run->ctx, e.clusters);
+	kdr_free(run->ctx, e.classes);
+	kdr_labels_free(e.labels);
+	kdr_labels_free(e.truth);
 }
 
 cli_command cli_evaluate = {

@@ -218,11 +218,7 @@ cli_command cli_relate = {
 	        "the nearness within the data set.\n\n"
 	        "These measures compare samples, not classes: a small distance does not guarantee that transfer helps.",
 	.example = "kindred relate --weight tfidf --norm l2 books.mtx dvd.mtx kitchen.mtx",
-	.groups = { { "Options", own_options },
-	            { "Preprocessing, in this order", cli_prep_options },
-	            { "Input files", cli_reading_options },
-	            CLI_TEXT_GROUPS,
-	            CLI_COMMON },
+	.groups = { { "Options", own_options }, CLI_DATA_GROUPS },
 	.completes_files = true,
 	.run = relate_run,
 };

@@ -300,11 +300,6 @@ cli_command cli_transfer = {
 	        "file.",
 	.example = "kindred transfer --source books.mtx --labels books.labels \\\n"
 	           "    --target kitchen.mtx --weight tfidf --norm l2 -o out",
-	.groups = { { "Main options", own_options },
-	            { "Output", cli_output_options },
-	            { "Preprocessing, in this order", cli_prep_options },
-	            { "Input files", cli_reading_options },
-	            CLI_TEXT_GROUPS,
-	            CLI_COMMON },
+	.groups = { { "Main options", own_options }, { "Output", cli_output_options }, CLI_DATA_GROUPS },
 	.run = transfer_run,
 };

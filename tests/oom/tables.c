@@ -77,6 +77,7 @@ static kdr_status modelled(kdr_context *ctx)
 	kdr_read_options reading = { .size = sizeof(kdr_read_options),
 		                     .missing = "mean",
 		                     .task_column = "stadt" };
+	char **copies = NULL;
 	int64_t count = 0;
 	kdr_status st = written(ctx, &path);
 	const kdr_task_path one = { .path = path };
@@ -89,6 +90,9 @@ static kdr_status modelled(kdr_context *ctx)
 		st = kdr_read_tasks(ctx, &one, 1, &reading, &tasks, NULL, &count);
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, tasks, count, &o, &r);
+	if (st == KDR_OK)
+		st = kdr_copy_paths(ctx, tasks, count, true, file("back.csv"), &copies);
+	kdr_free(ctx, copies);
 	if (st == KDR_OK)
 		st = kdr_result_write_input(ctx, r, 0, NULL, file("back.csv"), true);
 	if (st == KDR_OK)
