@@ -420,7 +420,7 @@ const char *cli_text_at(const kdri_json_value *object, const char *key);
 double cli_number_at(const kdri_json_value *object, const char *key);
 long long cli_integer_at(const kdri_json_value *object, const char *key);
 /* What result.json has about a task. */
-const kdri_json_value *cli_about_task(const cli_run *run, int64_t task);
+const kdri_json_value *cli_about(const cli_run *run, int64_t task, const char *key);
 /* The features that distinguish each cluster. */
 void cli_clusters(FILE *out, const cli_run *run);
 /* -v: the same for each data set, with more features. */

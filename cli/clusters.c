@@ -100,7 +100,7 @@ void cli_profiles(FILE *out, const cli_run *run)
 	const char *explained = NULL; /* what was printed last */
 	int64_t shown = 0, left = 0;
 	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
-		const kdri_json_value *clusters = kdri_json_get(cli_about_task(run, t), "clusters");
+		const kdri_json_value *clusters = cli_about(run, t, "clusters");
 		const kdri_json_value *first = first_feature(clusters);
 		const char *name = kdr_result_task_name(run->result, t);
 		int64_t k = kdri_json_count(clusters);
@@ -153,7 +153,7 @@ static void put_part(line *l, const char *separator, const char *part)
 /* The cluster with this number. */
 static const kdri_json_value *cluster_at(const cli_run *run, int64_t task, int64_t z)
 {
-	const kdri_json_value *clusters = kdri_json_get(cli_about_task(run, task), "clusters");
+	const kdri_json_value *clusters = cli_about(run, task, "clusters");
 	for (int64_t i = 0; i < kdri_json_count(clusters); i++)
 		if (cli_integer_at(kdri_json_at(clusters, i), "number") == z)
 			return kdri_json_at(clusters, i);
@@ -162,12 +162,12 @@ static const kdri_json_value *cluster_at(const cli_run *run, int64_t task, int64
 
 static int64_t count_sizes(const cli_run *run, int64_t task)
 {
-	return kdri_json_count(kdri_json_get(cli_about_task(run, task), "sizes"));
+	return kdri_json_count(cli_about(run, task, "sizes"));
 }
 
 static long long size_at(const cli_run *run, int64_t task, int64_t z)
 {
-	return kdri_json_integer(kdri_json_at(kdri_json_get(cli_about_task(run, task), "sizes"), z), 0);
+	return kdri_json_integer(kdri_json_at(cli_about(run, task, "sizes"), z), 0);
 }
 
 /* "income 1,900 (others 3,200)", "orbit 45 % (others 3 %)" or, if that says little, "column 7 +1.2 sd". */
@@ -335,7 +335,7 @@ void cli_clusters(FILE *out, const cli_run *run)
 	bool any = false;
 	int *size = calloc((size_t)ntasks, sizeof *size);
 	for (int64_t t = 0; t < ntasks; t++) {
-		const kdri_json_value *clusters = kdri_json_get(cli_about_task(run, t), "clusters");
+		const kdri_json_value *clusters = cli_about(run, t, "clusters");
 		any = any || first_feature(clusters);
 		for (int64_t z = 0; z < kdri_json_count(clusters); z++) {
 			const kdri_json_value *own = kdri_json_at(clusters, z);
@@ -393,7 +393,7 @@ static void top_features(const cli_run *run, int64_t task, int64_t z, char *out,
 /* Whether the task has labels, and features with names: features without one are called "column 1", "column 2", ... */
 static bool has_words(const cli_run *run, int64_t task)
 {
-	const kdri_json_value *first = first_feature(kdri_json_get(cli_about_task(run, task), "clusters"));
+	const kdri_json_value *first = first_feature(cli_about(run, task, "clusters"));
 	return first && strncmp(cli_text_at(first, "name"), "column ", 7) != 0;
 }
 

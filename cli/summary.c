@@ -19,9 +19,9 @@ static const char *stop_in_words(const kdr_result *r)
 	return "stopped after";
 }
 
-const kdri_json_value *cli_about_task(const cli_run *run, int64_t task)
+const kdri_json_value *cli_about(const cli_run *run, int64_t task, const char *key)
 {
-	return kdri_json_at(kdri_json_get(run->about, "tasks"), task);
+	return kdri_json_get(kdri_json_at(kdri_json_get(run->about, "tasks"), task), key);
 }
 
 static const kdri_json_value *about_field(const cli_run *run, int64_t task, const char *name)
@@ -58,7 +58,7 @@ bool cli_has_classes(const kdr_result *r)
 /* Note number `n` on the columns of a task; NULL past the last. */
 static const char *note_at(const cli_run *run, int64_t task, int64_t n)
 {
-	return kdri_json_text(kdri_json_at(kdri_json_get(cli_about_task(run, task), "notes"), n), NULL);
+	return kdri_json_text(kdri_json_at(cli_about(run, task, "notes"), n), NULL);
 }
 
 /* Whether the task has a note of that text. */
@@ -193,7 +193,7 @@ static double confidence_of(const cli_run *run, int64_t task)
 /* What the other data sets did to a task, in a few words, and the end of the line. */
 static void print_effect(FILE *out, const cli_run *run, int64_t task)
 {
-	const char *from = cli_text_at(kdri_json_get(cli_about_task(run, task), "sharing"), "from");
+	const char *from = cli_text_at(cli_about(run, task, "sharing"), "from");
 	const char *name = kdr_result_task_name(run->result, task),
 	           *said = kdr_result_advice(run->result, task, 0);
 	const double moved = kdri_json_number(about_field(run, task, "moved"), NAN);
@@ -225,8 +225,8 @@ static void print_table(FILE *out, const cli_run *run)
 	const int widest = name_width(r, 8);
 	for (int64_t i = 0; i < ntasks; i++) {
 		if (!compared)
-			compared = kdri_json_text(kdri_json_get(cli_about_task(run, i), "compared_by"), NULL);
-		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
+			compared = kdri_json_text(cli_about(run, i, "compared_by"), NULL);
+		scored = scored || kdri_json_count(cli_about(run, i, "metrics")) > 0;
 		confident = confident || isfinite(confidence_of(run, i));
 		moved = moved || isfinite(kdri_json_number(about_field(run, i, "moved"), NAN));
 	}
@@ -241,7 +241,7 @@ static void print_table(FILE *out, const cli_run *run)
 		fprintf(out, "  %6s  %6s  %6s", "acc", "nmi", "ari");
 	fprintf(out, moved ? "  compared with alone\n" : "\n");
 	for (int64_t i = 0; i < ntasks; i++) {
-		const kdri_json_value *s = kdri_json_get(cli_about_task(run, i), "metrics");
+		const kdri_json_value *s = cli_about(run, i, "metrics");
 		cli_put_cell(out, widest, INT_MAX, kdr_result_task_name(r, i));
 		fprintf(out, "  %9lld", (long long)kdr_result_task_shape(r, i).rows);
 		if (confident)
@@ -282,7 +282,7 @@ static bool print_left_out(FILE *out, const cli_run *run)
 	bool any = false;
 	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
 		const kdr_left_out *first = kdr_result_left_out_at(run->result, t, 0);
-		int64_t count = kdri_json_count(kdri_json_get(cli_about_task(run, t), "left_out"));
+		int64_t count = kdri_json_count(cli_about(run, t, "left_out"));
 		any = any || first;
 		if (first)
 			fprintf(out,
@@ -391,7 +391,7 @@ static void print_least_like(FILE *out, const cli_run *run)
 {
 	enum { SHOWN = 3 };
 	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
-		const kdri_json_value *list = kdri_json_get(cli_about_task(run, t), "least_like_source");
+		const kdri_json_value *list = cli_about(run, t, "least_like_source");
 		if (kdri_json_count(list) == 0)
 			continue;
 		fprintf(out, "\n%s: clusters least like the source (mean of unlike_source, from 0 to 1)\n",
@@ -438,7 +438,7 @@ static void print_files(FILE *out, const cli_run *run)
 		if (kdr_result_labels(run->result, i, NULL) && ++listed <= 4)
 			fprintf(out, ", %s.labels", kdr_result_task_name(run->result, i));
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
-		asked = asked || kdri_json_count(kdri_json_get(cli_about_task(run, i), "ask")) > 0;
+		asked = asked || kdri_json_count(cli_about(run, i, "ask")) > 0;
 	fprintf(out, "%s, *.samples.csv, features.csv%s%s%s\n", listed > 4 ? ", ..." : "",
 	        kdr_result_calibration(run->result) ? ", *.probabilities.csv" : "",
 	        asked ? ", *.ask.csv" : "", cli_flag(run->args, "report") ? ", report.html" : "");
