@@ -11,7 +11,6 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-/* --from is this command's own name for --format. */
 /* "dir/a.mtx.gz" with ".labels" -> "dir/a.labels"; with "features.txt" -> "dir/features.txt". */
 static const char *convert_beside(const char *path, const char *name)
 {
@@ -69,7 +68,7 @@ static void convert_run(cli_run *run)
 		                cli_positional_count(run->args));
 	cli_session_open(run);
 	cli_reading(run->args, &reading);
-	reading.format = cli_get(run->args, "from", reading.format);
+	reading.format = cli_get(run->args, "from", reading.format); /* its own name for --format */
 	run->tasks.data = cli_new(1, sizeof(kdr_data *));
 	run->tasks.count = 1;
 	cli_check_reading(kdr_read(run->ctx, in, &reading, run->tasks.data));

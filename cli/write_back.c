@@ -6,21 +6,14 @@
 
 static const char *const back_options[] = { "write-h5ad", "write-table" };
 
-/* The file of the data set at *t, and moves on to the next one; NULL: there are no more. */
-static const char *next_file(const cli_run *run, int table, int64_t *t, int64_t *of)
+/* The file of data set t, if it is the first one in it; else NULL. */
+static const char *file_at(const cli_run *run, int table, int64_t t)
 {
 	char **copies = run->copies[table];
-	for (; copies && *t < run->tasks.count; ++*t) {
-		const char *path = copies[*t - run->first];
-		int64_t first = run->first;
-		while (copies[first - run->first] != path)
-			first++;
-		if (first != *t)
-			continue;
-		*of = (*t)++;
-		return path;
-	}
-	return NULL;
+	for (int64_t o = run->first; copies && o < t; o++)
+		if (copies[o - run->first] == copies[t - run->first])
+			return NULL;
+	return copies ? copies[t - run->first] : NULL;
 }
 
 /* Which files an option writes. */
@@ -98,8 +91,10 @@ void cli_write_back_print(const cli_run *run)
 {
 	const char *path;
 	for (int table = 0; table < 2 && !cli_quiet(run->args); table++)
-		for (int64_t t = run->first, of; (path = next_file(run, table, &t, &of));)
-			fprintf(cli_get(run->args, "output", NULL) ? stdout : stderr, "written: %s\n", path);
+		for (int64_t t = run->first; t < run->tasks.count; t++)
+			if ((path = file_at(run, table, t)))
+				fprintf(cli_get(run->args, "output", NULL) ? stdout : stderr, "written: %s\n",
+				        path);
 }
 
 int cli_write_back(cli_run *run, const double *const *xy)
@@ -110,8 +105,10 @@ int cli_write_back(cli_run *run, const double *const *xy)
 		const char *path;
 		if (check)
 			find_files(run, table);
-		for (int64_t t = run->first, of; st == KDR_OK && (path = next_file(run, table, &t, &of));) {
-			st = write_one(run, of, table, path, xy);
+		for (int64_t t = run->first; st == KDR_OK && t < run->tasks.count; t++) {
+			if (!(path = file_at(run, table, t)))
+				continue;
+			st = write_one(run, t, table, path, xy);
 			if (st == KDR_OK && check)
 				st = kdr_write_check(run->ctx, path, force);
 		}
