@@ -656,7 +656,10 @@ def shared(kind):
     """Clustering together and alone: bench/together.py."""
     if kind in ("posts", "apart"):
         return markdown(*getattr(together, f"{kind}_table")(rows_of(f"together-{kind}")), 2 if kind == "apart" else 1)
-    head, rows = together.table(kind, rows_of("together-made" if kind == "made" else "together-real"))
+    if kind in ("draws", "whole"):
+        real = [r for r in rows_of("together-real") if r["version"] == "now" and r["collection"] in together.OLD + together.NEW and r["size"] in together.SIZES[:2]]
+        return markdown(*together.brief_table(rows_of("together-whole") if kind == "whole" else real + rows_of("together-apart")), 1)
+    head, rows = together.table(kind, rows_of("together-made" if kind == "made" else "together-real"), rows_of("together-apart") if kind == "short" else ())
     return markdown(head, rows, 2 if kind == "real" else 1)
 
 

@@ -11,7 +11,8 @@ made  one data set of a collection, split in two, so that what they have in comm
         shifted      a constant per column is added to the smaller part (dense data), or its columns are scaled at random (counts)
         disjoint     the parts have no class in common
         unrelated    the columns of the larger part are in a random order
-apart 25 and 60 samples of the collections of `real`, in five other draws: how far apart the data sets are, and whether clusters were carried over
+apart 25 and 60 samples of the collections of `real`, in twenty other draws: how far apart the data sets are, and whether clusters were carried over
+whole the same in the draws of `real`, beside complete data sets
 posts the README's example (examples/newsgroups.py) in ten draws
 
 The score of the first three is the adjusted mutual information (AMI) of the smaller data set and its known classes, which are used only for this and for the number of clusters. The score of
@@ -165,20 +166,23 @@ def made(args):
 # --- apart ---------------------------------------------------------------------------------------------------------------
 
 
-def apart(args):
+def apart(args, name="together-apart", draws=range(5, 25), others=700):
     def make(key):
         title, size, draw = key
         with tempfile.TemporaryDirectory() as folder:
-            parts = real_parts(title, int(size), int(draw), 700, folder)
+            parts = real_parts(title, int(size), int(draw), others, folder)
             result, _ = common.program_timed(args, "cluster", "--threads", 1, "-k", ",".join(str(p.k) for p in parts), *(f"{p.name}={p.path}" for p in parts))
             small = next(t for t in result["tasks"] if t["name"] == parts[0].name)
-            if small["sharing"]["apart"] is None:  # treated as a table
-                return []
+            distance = small["sharing"]["apart"]
             alone = labels_of(args, parts[:1], [parts[0].k])
-            return [["%.3f" % small["sharing"]["apart"], int(bool(small["sharing"]["from"])), *("%.4f" % ami(parts[0].y, found) for found in (small["labels"], alone))]]
+            return [["" if distance is None else "%.3f" % distance, int(bool(small["sharing"]["from"])), *("%.4f" % ami(parts[0].y, found) for found in (small["labels"], alone))]]
 
-    return common.fill(args, "together-apart", ["collection", "size", "draw", "apart", "carried", "together", "alone"],
-                       [(t, s, d) for d in range(5, 10) for t in OLD + NEW for s in SIZES[:2]], make)
+    return common.fill(args, name, ["collection", "size", "draw", "apart", "carried", "together", "alone"],
+                       [(t, s, d) for d in draws for t in OLD + NEW for s in SIZES[:2]], make)
+
+
+def whole(args):
+    return apart(args, "together-whole", range(5), sys.maxsize)
 
 
 RANGES = {"carried over": [(0, 0.5), (0.5, 0.55), (0.55, 0.6), (0.6, 0.65)], "not carried over": [(0, 0.65), (0.65, 0.8), (0.8, 1.01)]}
@@ -190,7 +194,7 @@ def apart_table(rows):
     for kind, ranges in RANGES.items():
         for low, high in ranges:
             gains = np.array([float(r["together"]) - float(r["alone"]) for r in rows
-                              if (r["carried"] == "1") == (kind == "carried over") and low <= float(r["apart"]) < high])
+                              if r["apart"] and (r["carried"] == "1") == (kind == "carried over") and low <= float(r["apart"]) < high])
             if len(gains):
                 out.append([kind, "%.2f to %.2f" % (low, min(high, 1)), len(gains), np.sum(gains > 0.001), np.sum(np.abs(gains) <= 0.001), np.sum(gains < -0.001), "%+.3f" % gains.mean()])
     return ["clusters", "distance", "cases", "better than alone", "equal", "worse", "mean gain (AMI)"], out
@@ -232,8 +236,8 @@ KINDS = {"used to choose rules": lambda c: c in OLD, "not used for that": lambda
 COLUMNS = ["alone", "before", "together", *PEERS[1:]]
 
 
-def cells(rows, group):
-    """{(group, collection): {column: mean over the draws}} of the draws that both versions have."""
+def cells(rows, group, more=()):
+    """{(group, collection): {column: mean over the draws}} of the draws that both versions have; alone and together also of `more` draws."""
     versions = {}
     for r in rows:
         versions.setdefault((r[group], r["collection"], r["draw"]), {})[r["version"]] = r
@@ -244,6 +248,9 @@ def cells(rows, group):
             for m, text in values.items():
                 if text:
                     found.setdefault((value, title), {}).setdefault(m, []).append(float(text))
+    for r in more:
+        for m in ("alone", "together"):
+            found[r["size"], r["collection"]][m].append(float(r[m]))
     return {key: {m: auto.mean(v) for m, v in one.items()} for key, one in found.items()}
 
 
@@ -264,12 +271,29 @@ HEAD = ["collections", "alone", "together, before", "together", "pooled k-means"
         "collections up, down by 0.02", "worst"]
 
 
-def table(kind, rows):
-    """real: a line for each kind of collection and size. made: for each design. short: alone, together and pooled by size, on collections that no rule was chosen on. collections: a line each."""
+def brief(own):
+    """Means alone and together, and what `line` says about the gain."""
+    return [*("%.3f" % auto.mean([c[m] for c in own]) for m in ("alone", "together")), *line(own)[-3:]]
+
+
+def brief_table(rows):
+    """Clustering alone and together: a line for each kind of collection and size of a table of `apart` or `whole`; those of `real` with alone and together may be added."""
+    found = {}
+    for r in rows:
+        found.setdefault((r["size"], r["collection"]), []).append(r)
+    means = {key: {m: auto.mean([float(r[m]) for r in own]) for m in ("alone", "together")} for key, own in found.items()}
+    return ["kind of collections", "samples", "draws", "alone", "together", "gain over alone (95 % interval)", "collections up, down by 0.02", "worst"], [
+        [name, s, max(len(own) for (z, t), own in found.items() if z == s and t in known), *brief([means[z, t] for z, t in means if z == s and t in known])]
+        for name, known in list(zip(KINDS, (OLD, NEW))) for s in SIZES[:2]]
+
+
+def table(kind, rows, more=()):
+    """real: a line for each kind of collection and size. made: for each design. short: alone, together and pooled by size, on collections that no rule was chosen on. collections: a line each.
+    more: rows of `apart`, further draws of alone and together."""
     if kind == "made":
         found = cells(rows, "design")
         return ["two parts", *HEAD], [[d, *line([c for (e, _), c in found.items() if e == d])] for d in DESIGNS]
-    found = cells(rows, "size")
+    found = cells(rows, "size", more)
     if kind == "collections":
         shown = ("alone", "before", "together")
         return ["collection", *(f"{m}, {s}" for s in SIZES[:2] for m in shown)], [
@@ -285,5 +309,5 @@ def table(kind, rows):
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    sys.exit(common.measure(__doc__, {"real": real, "made": made, "apart": apart, "posts": posts}, more=[
+    sys.exit(common.measure(__doc__, {"real": real, "made": made, "apart": apart, "whole": whole, "posts": posts}, more=[
         ("--label", {"default": "now"}), ("--draws", {"type": int, "default": 5}), ("--others", {"type": int, "default": 700})]))

@@ -5,7 +5,7 @@
  *
  *     (E1)  eligible: n_t >= 10, n_t <= 20 k_t, n_j >= 4 n_t; not tables
  *     (E2)  u_j of engine/graph/nearness.c, with t and j preprocessed as a pair; j: the data set with the smallest u. Go on if u < 0.65
- *     (E3)  the clusters of j's run alone are classes, and self-training labels t
+ *     (E3)  the clusters of j's run alone are classes, and self-training labels t, with both preprocessed as in (E2)
  *     (E4)  with the shares p_j of the clusters in j and p_t in t, go on if TV - e < 0.1; TV = 1/2 sum |p_t - p_j|,
  *           e = 1/2 sqrt(0.64 (k_j - 1) / n_t), about what sampling alone gives
  *     (E5)  while t has more than k_t clusters, the smallest joins the one with the largest sum of its samples' scores
@@ -141,6 +141,14 @@ static kdr_status on_first(kdr_context *ctx, kdr_status (*run)(kdr_context *ctx,
 
 /* --- which data set ------------------------------------------------------------------------------------------------- */
 
+/* Aligns and preprocesses data set t and another one as they would be clustered. `job`: to be closed, also after a failure. */
+static kdr_status prepare_pair(kdr_context *ctx, const kdri_job_sharing *s, kdr_data *t, kdr_data *j,
+                               kdri_job *job)
+{
+	KDRI_DO(kdri_job_open(ctx, s->job->wanted, KDR_FAMILY_CLUSTER, job));
+	return kdri_job_prepare(ctx, job, (kdr_data *[]){ t, j }, 2, 0);
+}
+
 typedef struct compared {
 	const kdri_job_sharing *s;
 	kdr_data *pair[2];
@@ -152,8 +160,7 @@ static kdr_status compare_pair(kdr_context *ctx, void *user)
 	kdr_status st;
 	compared *c = user;
 	kdri_job job = { 0 };
-	KDRI_TRY(kdri_job_open(ctx, c->s->job->wanted, KDR_FAMILY_CLUSTER, &job));
-	KDRI_TRY(kdri_job_prepare(ctx, &job, c->pair, 2, 0));
+	KDRI_TRY(prepare_pair(ctx, c->s, c->pair[0], c->pair[1], &job));
 	const kdr_mat xt = kdr_data_mat(c->pair[0]), xj = kdr_data_mat(c->pair[1]);
 	if (job.encoded || !job.prep->column_kind) /* not a table */
 		KDRI_TRY(kdri_apart_find(ctx, &xt, &xj, &c->apart));
@@ -267,9 +274,9 @@ static double share_of(const double *scores, int64_t classes, int64_t label)
 /* (E3) */
 static kdr_status transfer_labels(kdr_context *ctx, carried *c)
 {
-	const kdr_job_options *wanted = c->s->job->wanted;
+	const kdr_prep_options done = { .size = sizeof done };
 	kdr_job_options o = {
-		.size = sizeof o, .method = "self-training", .prep = wanted->prep, .choice = wanted->choice
+		.size = sizeof o, .method = "self-training", .prep = &done, .choice = KDR_PREP_NONE
 	};
 	KDRI_DO(name_clusters(ctx, c));
 	const kdr_transfer_sets sets = { .size = sizeof sets,
@@ -341,6 +348,10 @@ static int64_t count_used(const int64_t *sizes, int64_t k)
 static kdr_status find_labels(kdr_context *ctx, void *user)
 {
 	carried *c = user;
+	kdri_job job = { 0 };
+	const kdr_status st = prepare_pair(ctx, c->s, c->target, c->source, &job);
+	kdri_job_close(&job);
+	KDRI_DO(st);
 	KDRI_DO(transfer_labels(ctx, c));
 	c->answer.excess = excess_of(c);
 	c->answer.takes = c->answer.excess < most_excess && c->scores &&

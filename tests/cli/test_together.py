@@ -279,6 +279,20 @@ class Together(CliTest):
         usual = {key: max(set(v), key=v.count) for key, v in by_number.items()}
         self.assertEqual([usual["large", y] for y in range(4)], [usual["small", y] for y in range(4)])
 
+    def test_clusters_are_carried_over_with_the_preprocessing_of_clusters(self):
+        # Rows are compared at unit length: the brightness of a picture has no influence, not on the classifier either.
+        r, bright, found = random.Random(7), [[v + 6 for v in row] for row in centres(11, 4, 80)], []
+        for most in (1, 500):
+            files = []
+            for n in (40, 240):
+                rows, y = blobs(n, n, bright, 3)
+                files.append(self.csv(f"{n}-{most}.csv", [[max(v, 0) * factor for v in row] for row in rows for factor in [r.uniform(1, most)]]))
+            task = self.cluster("-k", "4", *files)["tasks"][0]
+            self.assertEqual(task["sharing"]["from"], f"240-{most}")
+            found.append(parts(task["labels"]))
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[0], parts(blobs(40, 40, bright, 3)[1]))
+
     def test_order_and_a_further_small_data_set_change_nothing(self):
         small, large, second, other = self.split()
         first = self.cluster("-k", 4, small, large, other)["tasks"][0]
