@@ -12,7 +12,7 @@ made  one data set of a collection, split in two, so that what they have in comm
         disjoint     the parts have no class in common
         unrelated    the columns of the larger part are in a random order
 apart 25 and 60 samples of the collections of `real`, in twenty other draws: how far apart the data sets are, and whether clusters were carried over
-whole the same in the draws of `real`, beside complete data sets
+whole the same in the draws of `real`, with complete other data sets
 posts the README's example (examples/newsgroups.py) in ten draws
 
 The score of the first three is the adjusted mutual information (AMI) of the smaller data set and its known classes, which are used only for this and for the number of clusters. The score of
