@@ -339,19 +339,15 @@ static void write_outputs(cli_run *run)
 	cli_pass(output_first_of(code, own));
 }
 
-/* The summary is printed from result.json without its lists of samples. */
+/* The summary is printed from what result.json has, without its lists of samples. */
 static void output_summary(cli_run *run, FILE *out)
 {
-	char *text = NULL;
-	size_t length = 0;
 	kdri_json_value *about = NULL;
-	cli_check(kdr_result_json(run->ctx, run->result, false, &text, &length));
-	cli_check(kdri_json_parse(run->ctx, "result.json", 1, text, length, &about));
+	cli_check(kdri_result_tree(run->ctx, run->result, false, &about));
 	run->about = about;
 	cli_summary(out, run);
 	run->about = NULL;
 	kdri_json_value_free(about);
-	kdr_free(run->ctx, text);
 }
 
 /* All ranks have the same statuses, except for the files that only rank 0 writes. */

@@ -1,4 +1,4 @@
-/* Reading JSON: results, plans, models of bridges, lines of text. SPDX-License-Identifier: BSD-3-Clause
+/* Trees of named values: what JSON texts are read into, and what a result is made into (json_write.h). SPDX-License-Identifier: BSD-3-Clause
  *
  * The reader is strict (RFC 8259): UTF-8 is checked, a key may occur once in an object, and nesting is limited to 500
  * levels. All accessors accept NULL as an absent value, so that a chain of them needs only one check at its end. */
@@ -23,14 +23,51 @@ typedef enum kdri_json_type {
 	KDRI_JSON_OBJECT
 } kdri_json_type;
 
-/* Frees a value and everything in it. */
-typedef struct kdri_json_value kdri_json_value;
+/* Values below the root live as long as the root. */
+typedef struct kdri_json_value {
+	kdri_json_type type;
+	uint32_t line;   /* of the text it begins in, from 0 */
+	const char *key; /* in an object, else NULL */
+	int64_t count;   /* entries, or bytes of text */
+	union {
+		double real;
+		int64_t integer;
+		const char *text;
+		const struct kdri_json_value *items;
+	} as;
+} kdri_json_value;
 
-/* Parses `size` bytes. Errors (KDR_ERR_FORMAT) begin with `name` and count lines from `line`. Values below the root
- * live as long as the root. */
+/* Parses `size` bytes. Errors (KDR_ERR_FORMAT) begin with `name` and count lines from `line`. */
 kdr_status kdri_json_parse(kdr_context *ctx, const char *name, int64_t line, const char *text, size_t size,
                            kdri_json_value **root);
+/* Frees a root and everything in it. */
 void kdri_json_value_free(kdri_json_value *root);
+
+/* json_tree.c: a tree that is being made, one value after the other. */
+typedef struct kdri_json_tree {
+	kdr_context *ctx;
+	struct kdri_json_document *doc;
+	size_t used, room, block;   /* of the newest block of memory; the usual size of the next, in bytes */
+	kdri_json_value *stack;     /* values of lists that are still open */
+	int64_t height, stack_room; /* of the stack */
+	int64_t open;               /* the place of the innermost open list; -1: none */
+} kdri_json_tree;
+/* `bytes`: a guess of the memory that the tree needs. */
+kdr_status kdri_json_tree_begin(kdr_context *ctx, size_t bytes, kdri_json_tree *t);
+/* Memory that lives as long as the tree. */
+kdr_status kdri_json_tree_room(kdri_json_tree *t, size_t size, void *out);
+/* Adds a value to the innermost open list. An array or an object is then open, until kdri_json_tree_close. */
+kdr_status kdri_json_tree_add(kdri_json_tree *t, const kdri_json_value *value);
+kdr_status kdri_json_tree_close(kdri_json_tree *t);
+/* A key that the object that was closed last has twice; NULL: none. */
+const char *kdri_json_tree_twin(const kdri_json_tree *t);
+/* Gives the tree to the caller if `st`, how making it went, is KDR_OK; else frees it. */
+kdr_status kdri_json_tree_end(kdri_json_tree *t, kdr_status st, kdri_json_value **root);
+
+/* What result.json has of a result (jobs/json.c), with or without the lists that have an entry for each sample. */
+struct kdr_result;
+kdr_status kdri_result_tree(kdr_context *ctx, const struct kdr_result *result, bool samples,
+                            kdri_json_value **root);
 
 kdri_json_type kdri_json_typeof(const kdri_json_value *value);
 /* The line of the text that a value begins in, from 1; 0 for an absent value. */

@@ -1,7 +1,7 @@
-/* JSON built in memory, or handed on in blocks. SPDX-License-Identifier: BSD-3-Clause
+/* Named values, written as JSON or made into a tree. SPDX-License-Identifier: BSD-3-Clause
  *
- * The library and the program use this writer. It depends only on an allocator. The first failure is kept in `failed`,
- * and all later calls do nothing, so that callers check it once, at the end. */
+ * The text is built in memory or handed on in blocks; it needs only an allocator. The first failure is kept in `failed`, and all later
+ * calls do nothing, so that callers check it once, at the end. */
 #ifndef KDRI_JSON_H
 #define KDRI_JSON_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kindred/context.h"
+#include "core/json_read.h"
 
 /* Receives finished text; false: it failed. */
 typedef bool kdri_json_take(void *user, const char *text, size_t length);
@@ -22,14 +22,27 @@ typedef struct kdri_json {
 	bool failed, comma;
 	kdri_json_take *take; /* NULL: all of it stays in memory */
 	void *user;
+	kdri_json_tree *tree; /* gets the values instead; no text is made */
+	/* The data of a page (jobs/report/block.c): without blanks, and such that no text can end the script element around it, change the
+	 * direction of text or break a line. */
+	bool page;
+	int digits;         /* of real numbers in a page */
+	int64_t characters; /* in a page: of a text, the rest of which is left out */
+	int64_t entries;    /* in a page: of lists that kdri_json_put copies */
 } kdri_json;
 
 void kdri_json_object(kdri_json *j, const char *key); /* key NULL inside arrays and at the top */
 void kdri_json_array(kdri_json *j, const char *key);
 void kdri_json_end_object(kdri_json *j);
 void kdri_json_end_array(kdri_json *j);
+/* Text as it is: JSON, or what is around it. */
+void kdri_json_raw(kdri_json *j, const char *text, size_t length);
 /* Entries of a list, already as JSON, with the comma before the first one. */
 void kdri_json_entries(kdri_json *j, const char *text, size_t length);
+/* A value that is JSON already. */
+void kdri_json_insert(kdri_json *j, const char *key, const char *text, size_t length);
+/* Any value, and all that is in it. */
+void kdri_json_put(kdri_json *j, const char *key, const kdri_json_value *value);
 void kdri_json_string(kdri_json *j, const char *key, const char *value);
 void kdri_json_int(kdri_json *j, const char *key, int64_t value);
 /* 17 significant digits, a decimal point in any locale; null if not finite. */

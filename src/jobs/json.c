@@ -682,6 +682,17 @@ kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, bool samp
 	return KDR_OK;
 }
 
+kdr_status kdri_result_tree(kdr_context *ctx, const kdr_result *result, bool samples, kdri_json_value **root)
+{
+	kdri_json_tree tree;
+	kdri_pages none = { .ctx = ctx, .brief = !samples };
+	kdri_json j = { .tree = &tree, .user = &none };
+	kdr_status st = kdri_json_tree_begin(ctx, 1 << 16, &tree);
+	if (st == KDR_OK)
+		st = build(ctx, &j, result);
+	return kdri_json_tree_end(&tree, st == KDR_OK && j.failed ? KDR_ERR_MEMORY : st, root);
+}
+
 static bool take_text(void *user, const char *text, size_t length)
 {
 	kdri_pages *p = user;

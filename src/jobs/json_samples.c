@@ -93,7 +93,7 @@ static void put_list(kdri_json *j, const kdr_result *r, const kdri_task_result *
 	begin_samples(j, t, key);
 	sample_list l = { j, r, t, values, put, j->comma };
 	const kdri_row_text text = { &l, make_entries, take_entries, write_entries };
-	json_note(j, kdri_row_text_write(p->ctx, &text, t->n));
+	json_note(j, j->tree ? write_entries(&l, 0, t->n) : kdri_row_text_write(p->ctx, &text, t->n));
 	end_samples(j, t);
 }
 

@@ -8,30 +8,6 @@
 #include "jobs/relabel.h"
 #include "kindred/metrics.h"
 
-static void json_copy(kdri_json *j, const char *key, const kdri_json_value *value)
-{
-	switch (kdri_json_typeof(value)) {
-	case KDRI_JSON_FALSE:
-	case KDRI_JSON_TRUE: kdri_json_bool(j, key, kdri_json_is(value, KDRI_JSON_TRUE)); break;
-	case KDRI_JSON_INTEGER: kdri_json_int(j, key, kdri_json_integer(value, 0)); break;
-	case KDRI_JSON_REAL: kdri_json_real(j, key, kdri_json_number(value, NAN)); break;
-	case KDRI_JSON_TEXT: kdri_json_string(j, key, kdri_json_text(value, NULL)); break;
-	case KDRI_JSON_ARRAY:
-		kdri_json_array(j, key);
-		for (int64_t i = 0; i < kdri_json_count(value); i++)
-			json_copy(j, NULL, kdri_json_at(value, i));
-		kdri_json_end_array(j);
-		break;
-	case KDRI_JSON_OBJECT:
-		kdri_json_object(j, key);
-		for (int64_t i = 0; i < kdri_json_count(value); i++)
-			json_copy(j, kdri_json_key(kdri_json_at(value, i)), kdri_json_at(value, i));
-		kdri_json_end_object(j);
-		break;
-	default: kdri_json_null(j, key);
-	}
-}
-
 /* --- labels ------------------------------------------------------------------------------------------------ */
 
 static void json_put_label(kdri_json *j, const kdri_edited *e, int64_t task, const char *key, int64_t label)
@@ -80,7 +56,7 @@ static void json_put_truth(kdri_json *j, const kdri_edited *e, int64_t task, con
 		if (label >= 0)
 			json_put_label(j, e, named, NULL, label);
 		else
-			json_copy(j, NULL, value);
+			kdri_json_put(j, NULL, value);
 	}
 	kdri_json_end_array(j);
 }
@@ -92,7 +68,7 @@ static void json_put_confidence(kdri_json *j, const kdri_edited_task *t, const k
 		if (i < t->n && t->by_hand[i])
 			kdri_json_int(j, NULL, 1);
 		else
-			json_copy(j, NULL, kdri_json_at(list, i));
+			kdri_json_put(j, NULL, kdri_json_at(list, i));
 	kdri_json_end_array(j);
 }
 
@@ -144,7 +120,7 @@ static void json_put_cluster(kdri_json *j, const kdri_edited *e, int64_t task, i
 			for (size_t f = 0; f < sizeof own / sizeof *own && !replaced; f++)
 				replaced = strcmp(kdri_json_key(kdri_json_at(was, i)), own[f]) == 0;
 			if (!replaced)
-				json_copy(j, kdri_json_key(kdri_json_at(was, i)), kdri_json_at(was, i));
+				kdri_json_put(j, kdri_json_key(kdri_json_at(was, i)), kdri_json_at(was, i));
 		}
 	kdri_json_end_object(j);
 }
@@ -306,7 +282,7 @@ static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task
 		else if (strcmp(key, "metrics") == 0 && t->n > 0 && changed)
 			KDRI_DO(json_put_scores(j, e, task));
 		else
-			json_copy(j, key, value);
+			kdri_json_put(j, key, value);
 	}
 	if (t->n > 0 && !kdri_json_get(t->json, "clusters"))
 		json_put_clusters(j, e, task);
@@ -369,7 +345,8 @@ static kdr_status json_put_matches(kdri_json *j, const kdri_edited *e, const kdr
 			if (strcmp(kdri_json_key(kdri_json_at(match, i)), "matrix") == 0)
 				KDRI_DO(json_put_matrix(j, e, match));
 			else
-				json_copy(j, kdri_json_key(kdri_json_at(match, i)), kdri_json_at(match, i));
+				kdri_json_put(j, kdri_json_key(kdri_json_at(match, i)),
+				              kdri_json_at(match, i));
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
@@ -386,7 +363,7 @@ static void json_put_calibration(kdri_json *j, const kdri_edited *e, const kdri_
 	for (int64_t i = 0; i < kdri_json_count(object); i++) {
 		const kdri_json_value *value = kdri_json_at(object, i);
 		if (strcmp(kdri_json_key(value), "classes") != 0) {
-			json_copy(j, kdri_json_key(value), value);
+			kdri_json_put(j, kdri_json_key(value), value);
 			continue;
 		}
 		kdri_json_array(j, "classes");
@@ -406,9 +383,9 @@ static void json_put_edited(kdri_json *j, const kdri_edited *e)
 	kdri_json_string(j, "file", e->file);
 	kdri_json_array(j, "edits");
 	for (int64_t i = 0; i < kdri_json_count(before); i++)
-		json_copy(j, NULL, kdri_json_at(before, i));
+		kdri_json_put(j, NULL, kdri_json_at(before, i));
 	for (int64_t i = 0; i < kdri_json_count(e->edits); i++)
-		json_copy(j, NULL, kdri_json_at(e->edits, i));
+		kdri_json_put(j, NULL, kdri_json_at(e->edits, i));
 	for (int64_t i = 0; e->list && i < e->list->count; i++) {
 		kdri_json_object(j, NULL);
 		kdri_json_string(j, "do", "rename");
@@ -439,7 +416,7 @@ kdr_status kdri_edited_json(const kdri_edited *e, const char *path, kdri_json *j
 		} else if (strcmp(key, "calibration") == 0 && e->classes) {
 			json_put_calibration(j, e, value);
 		} else {
-			json_copy(j, key, value);
+			kdri_json_put(j, key, value);
 		}
 		if (strcmp(key, "kindred") == 0)
 			kdri_put_files(e->ctx, j, path);

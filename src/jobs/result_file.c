@@ -81,28 +81,29 @@ const char *kdri_unlabelled_reason(const kdri_json_value *task, int64_t i)
 kdr_status kdri_result_fingerprint(kdr_context *ctx, const kdri_json_value *root, char out[KDRI_FINGERPRINT])
 {
 	const kdri_json_value *tasks = kdri_json_get(root, "tasks");
-	kdri_page p = { .ctx = ctx };
+	kdri_json j = { .allocator = &ctx->allocator };
 	char number[32];
 	for (int64_t t = 0; t < kdri_json_count(tasks); t++) {
 		const kdri_json_value *task = kdri_json_at(tasks, t), *labels = kdri_json_get(task, "labels");
 		const char *name = kdri_json_text(kdri_json_get(task, "name"), NULL);
-		kdri_page_raw(&p, name ? name : "");
-		kdri_page_raw(&p, "\n");
+		kdri_json_raw(&j, name ? name : "", name ? strlen(name) : 0);
+		kdri_json_raw(&j, "\n", 1);
 		for (int64_t i = 0; i < kdri_json_count(labels); i++) {
 			const kdri_json_value *label = kdri_json_at(labels, i);
 			const char *text = kdri_json_text(label, NULL);
 			snprintf(number, sizeof number, "%lld", (long long)kdri_json_integer(label, -1));
-			kdri_page_raw(&p, text ? text : number);
-			kdri_page_raw(&p, "\n");
+			kdri_json_raw(&j, text ? text : number, strlen(text ? text : number));
+			kdri_json_raw(&j, "\n", 1);
 		}
 	}
 	snprintf(number, sizeof number, "%lld",
 	         (long long)kdri_json_count(kdri_json_get(kdri_json_get(root, "edited"), "edits")));
-	kdri_page_raw(&p, number);
-	if (p.st == KDR_OK)
-		kdri_page_hash(p.data, (size_t)p.used, out);
-	kdri_free(ctx, p.data);
-	return p.st;
+	kdri_json_raw(&j, number, strlen(number));
+	const bool failed = j.failed;
+	if (!failed)
+		kdri_page_hash(j.text, j.used, out);
+	kdri_json_free(&j);
+	return failed ? kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: the fingerprint of a result") : KDR_OK;
 }
 
 /* --- the files of a result --------------------------------------------------------------------------------- */

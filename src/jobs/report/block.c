@@ -7,110 +7,79 @@
  * that order as long as they fit; if the ids do not fit, only those of the samples that represent a cluster are
  * included. Values of features have a room of their own (kdri_values_room). A page of 20,000 samples stays below 3 MB and
  * one of 200,000 below 20 MB. */
-#include "core/json_read.h"
+#include "core/names.h"
 #include "jobs/job.h"
 #include "jobs/report/report.h"
 #include "jobs/result_file.h"
 
-#include "core/names.h"
-
-enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 2000, DEPTH_MOST = 12 };
+enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 2000 };
 
 /* Bytes of a page: of its script and everything that is not per sample; of a sample's position, labels, confidence,
  * classes and moves together; and the maximum in total, up to 20,000 samples and for each further one. */
 enum { REST_BYTES = 250000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 2050000, MORE_BYTES = 33 };
 enum { LEVEL_LABELS_MOST = 200000 }; /* of all levels and data sets together */
 
-enum { CONFIDENCE_DIGITS = 3 };
+enum { DIGITS = 6, CONFIDENCE_DIGITS = 3 };
 
-static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth);
-
-static void block_key(kdri_page *p, const char *name, bool *first)
+/* Notes a failure other than that of the text itself; the message is in the context. */
+static void note(kdri_json *j, kdr_status st)
 {
-	kdri_page_raw(p, *first ? "" : ",");
-	kdri_page_string(p, name, NAME_MOST);
-	kdri_page_raw(p, ":");
-	*first = false;
+	j->failed = j->failed || st != KDR_OK;
 }
 
-/* A confidence of 0.49999 is below 0.5: one that rounding would lift or lower to a limit of the page's classes (0.2, 0.5) is copied
- * in full, so that the page counts as many samples as the tables do. */
-static void block_number(kdri_page *p, double value, int digits)
+static void put_name(kdri_json *j, const char *key, const char *name)
 {
-	const double tenth = nearbyint(10 * value) / 10;
-	if (digits == CONFIDENCE_DIGITS && value != tenth && fabs(value - tenth) < 1e-3)
-		digits = 17;
-	kdri_page_number(p, value, digits);
+	j->characters = NAME_MOST;
+	kdri_json_string(j, key, name);
+	j->characters = TEXT_MOST;
 }
 
-static void copy_list(kdri_page *p, const kdri_json_value *list, int64_t most, int digits, int depth)
+/* A list, all of it. A confidence of 0.49999 is below 0.5: one that rounding would lift or lower to a limit of the page's classes
+ * (0.2, 0.5) is copied in full, so that the page counts as many samples as the tables do. */
+static void put_all(kdri_json *j, const char *key, const kdri_json_value *list, int digits)
 {
-	kdri_page_raw(p, "[");
-	for (int64_t i = 0; i < KDRI_MIN(kdri_json_count(list), most); i++) {
-		kdri_page_raw(p, i ? "," : "");
-		block_copy(p, kdri_json_at(list, i), digits, depth + 1);
+	kdri_json_array(j, key);
+	for (int64_t i = 0; i < kdri_json_count(list); i++) {
+		const kdri_json_value *entry = kdri_json_at(list, i);
+		const double value = kdri_json_number(entry, 0), tenth = nearbyint(10 * value) / 10;
+		const bool limit =
+		        digits == CONFIDENCE_DIGITS && value != tenth && fabs(value - tenth) < 1e-3;
+		j->digits = limit ? 17 : digits;
+		if (kdri_json_is(entry, KDRI_JSON_ARRAY))
+			put_all(j, NULL, entry, digits);
+		else
+			kdri_json_put(j, NULL, entry);
 	}
-	kdri_page_raw(p, "]");
-}
-
-static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth)
-{
-	char text[32];
-	bool first = true;
-	if (depth > DEPTH_MOST) {
-		kdri_page_raw(p, "null");
-		return;
-	}
-	switch (kdri_json_typeof(value)) {
-	case KDRI_JSON_FALSE: kdri_page_raw(p, "false"); break;
-	case KDRI_JSON_TRUE: kdri_page_raw(p, "true"); break;
-	case KDRI_JSON_INTEGER:
-		kdri_snprintf(text, sizeof text, "%lld", (long long)kdri_json_integer(value, 0));
-		kdri_page_raw(p, text);
-		break;
-	case KDRI_JSON_REAL: block_number(p, kdri_json_number(value, NAN), digits); break;
-	case KDRI_JSON_TEXT: kdri_page_string(p, kdri_json_text(value, NULL), TEXT_MOST); break;
-	case KDRI_JSON_ARRAY: copy_list(p, value, LIST_MOST, digits, depth); break;
-	case KDRI_JSON_OBJECT:
-		kdri_page_raw(p, "{");
-		for (int64_t i = 0; i < kdri_json_count(value); i++) {
-			block_key(p, kdri_json_key(kdri_json_at(value, i)), &first);
-			block_copy(p, kdri_json_at(value, i), digits, depth + 1);
-		}
-		kdri_page_raw(p, "}");
-		break;
-	default: kdri_page_raw(p, "null");
-	}
+	j->digits = DIGITS;
+	kdri_json_end_array(j);
 }
 
 /* --- lists with one entry per sample ---------------------------------------------------------------------- */
 
 /* Texts with many duplicates: {"names": [...], "index": [...]}, -1 if there is none. */
-static void copy_texts(kdri_page *p, const kdri_json_value *list)
+static void put_texts(kdri_json *j, const char *key, const kdri_json_value *list)
 {
+	kdr_context *ctx = j->user;
 	kdri_names names = { .borrows = true };
-	kdri_page index = { .ctx = p->ctx };
-	char number[24];
-	for (int64_t i = 0; i < kdri_json_count(list) && index.st == KDR_OK; i++) {
+	const int64_t n = kdri_json_count(list);
+	int64_t *index = NULL;
+	kdr_status st = KDRI_NEW(ctx, &index, n);
+	for (int64_t i = 0; i < n && st == KDR_OK; i++) {
 		const char *text = kdri_json_text(kdri_json_at(list, i), NULL);
-		int64_t at = -1;
+		index[i] = -1;
 		if (text)
-			index.st = kdri_names_add(p->ctx, &names, text, strlen(text), &at);
-		kdri_snprintf(number, sizeof number, i ? ",%lld" : "%lld", (long long)at);
-		kdri_page_raw(&index, number);
+			st = kdri_names_add(ctx, &names, text, strlen(text), &index[i]);
 	}
-	kdri_page_raw(p, "{\"names\":[");
-	for (int64_t i = 0; i < names.count; i++) {
-		kdri_page_raw(p, i ? "," : "");
-		kdri_page_string(p, names.names[i], NAME_MOST);
-	}
-	kdri_page_raw(p, "],\"index\":[");
-	kdri_page_bytes(p, index.data, (size_t)index.used);
-	kdri_page_raw(p, "]}");
-	if (p->st == KDR_OK)
-		p->st = index.st;
-	kdri_names_free(p->ctx, &names);
-	kdri_free(p->ctx, index.data);
+	note(j, st);
+	kdri_json_object(j, key);
+	kdri_json_array(j, "names");
+	for (int64_t i = 0; i < names.count; i++)
+		put_name(j, NULL, names.names[i]);
+	kdri_json_end_array(j);
+	kdri_json_ints(j, "index", index, st == KDR_OK ? n : 0);
+	kdri_json_end_object(j);
+	kdri_names_free(ctx, &names);
+	kdri_free(ctx, index);
 }
 
 static bool holds_text(const kdri_json_value *list)
@@ -121,84 +90,88 @@ static bool holds_text(const kdri_json_value *list)
 	return false;
 }
 
-static void copy_ids(kdri_page *p, const kdri_json_value *list)
+static bool is_one_of(const char *name, const char *const *names)
 {
-	kdri_page_raw(p, "[");
-	for (int64_t i = 0; i < kdri_json_count(list); i++) {
-		const char *text = kdri_json_text(kdri_json_at(list, i), NULL);
-		kdri_page_raw(p, i ? "," : "");
-		kdri_page_string(p, text ? text : "", NAME_MOST);
-	}
-	kdri_page_raw(p, "]");
-}
-
-/* Integers or texts, one per sample. */
-static bool is_choice(const char *name)
-{
-	return strcmp(name, "labels") == 0 || strcmp(name, "second") == 0 || strcmp(name, "truth") == 0 ||
-	       strcmp(name, "before") == 0;
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names;
 }
 
 /* Objects of lists with one entry per sample: every list in full. */
-static void copy_whole(kdri_page *p, const kdri_json_value *object)
+static void put_whole(kdri_json *j, const char *key, const kdri_json_value *object)
 {
-	bool first = true;
-	kdri_page_raw(p, "{");
+	kdri_json_object(j, key);
 	for (int64_t i = 0; i < kdri_json_count(object); i++) {
 		const kdri_json_value *value = kdri_json_at(object, i);
-		block_key(p, kdri_json_key(value), &first);
 		if (kdri_json_is(value, KDRI_JSON_ARRAY))
-			copy_list(p, value, INT64_MAX, 6, 1);
+			put_all(j, kdri_json_key(value), value, DIGITS);
 		else
-			block_copy(p, value, 6, 1);
+			kdri_json_put(j, kdri_json_key(value), value);
 	}
-	kdri_page_raw(p, "}");
+	kdri_json_end_object(j);
 }
 
 /* --- optional data of a page ---------------------------------------------------------------------------- */
 
-/* {"rows": [...], "names": [...]}: ids of the rows that represent clusters. */
-static void copy_some_ids(kdri_page *p, const kdri_json_value *task, const kdri_json_value *ids)
+static void put_ids(kdri_json *j, const kdri_json_value *list)
+{
+	kdri_json_array(j, NULL);
+	for (int64_t i = 0; i < kdri_json_count(list); i++) {
+		const char *text = kdri_json_text(kdri_json_at(list, i), NULL);
+		put_name(j, NULL, text ? text : "");
+	}
+	kdri_json_end_array(j);
+}
+
+/* {"names": [...], "rows": [...]}: ids of the rows that represent clusters. */
+static void put_some_ids(kdri_json *j, const kdri_json_value *task, const kdri_json_value *ids)
 {
 	static const char *const kinds[] = { "typical", "doubtful" };
 	const kdri_json_value *clusters = kdri_json_get(task, "clusters");
-	kdri_page rows = { .ctx = p->ctx };
-	char number[32];
-	bool first = true;
-	kdri_page_raw(p, "{\"names\":[");
-	for (int64_t c = 0; c < kdri_json_count(clusters); c++)
-		for (int k = 0; k < 2; k++) {
-			const kdri_json_value *list = kdri_json_get(kdri_json_at(clusters, c), kinds[k]);
-			for (int64_t e = 0; e < KDRI_MIN(kdri_json_count(list), 10); e++) {
-				int64_t row = kdri_json_integer(kdri_json_at(list, e), -1);
-				const char *text =
-				        row < 0 ? NULL : kdri_json_text(kdri_json_at(ids, row), NULL);
-				if (!text)
-					continue;
-				kdri_page_raw(p, first ? "" : ",");
-				kdri_page_string(p, text, NAME_MOST);
-				kdri_snprintf(number, sizeof number, first ? "%lld" : ",%lld",
-				              (long long)row);
-				kdri_page_raw(&rows, number);
-				first = false;
-			}
+	kdri_json_object(j, "ids");
+	for (int list = 0; list < 2; list++) {
+		kdri_json_array(j, list == 0 ? "names" : "rows");
+		for (int64_t e = 0; e < 20 * kdri_json_count(clusters); e++) {
+			const kdri_json_value *rows =
+			        kdri_json_get(kdri_json_at(clusters, e / 20), kinds[e / 10 % 2]);
+			const int64_t row = kdri_json_integer(kdri_json_at(rows, e % 10), -1);
+			const char *text = kdri_json_text(kdri_json_at(ids, row), NULL);
+			if (text && list == 0)
+				put_name(j, NULL, text);
+			else if (text)
+				kdri_json_int(j, NULL, row);
 		}
-	kdri_page_raw(p, "],\"rows\":[");
-	kdri_page_bytes(p, rows.data, (size_t)rows.used);
-	kdri_page_raw(p, "]}");
-	if (p->st == KDR_OK)
-		p->st = rows.st;
-	kdri_free(p->ctx, rows.data);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_object(j);
 }
 
-static void copy_optional(kdri_page *p, const char *name, const kdri_json_value *value)
+static const char *const optional[] = { "excerpts", "ids", "strongest", "probabilities", NULL };
+
+/* Each of them in full, as long as they fit into `room` bytes. */
+static void put_optionals(kdri_json *j, const kdri_json_value *task, int64_t room)
 {
-	if (strcmp(name, "ids") == 0)
-		copy_ids(p, value);
-	else if (strcmp(name, "probabilities") == 0)
-		copy_list(p, value, INT64_MAX, 3, 1);
-	else
-		copy_whole(p, value);
+	for (int i = 0; optional[i] && !j->failed; i++) {
+		const kdri_json_value *value = kdri_json_get(task, optional[i]);
+		const bool list = i % 2 == 1; /* ids and probabilities; the others are objects */
+		if (!kdri_json_is(value, list ? KDRI_JSON_ARRAY : KDRI_JSON_OBJECT))
+			continue;
+		kdri_json part = kdri_page_json(j->user);
+		if (i == 1)
+			put_ids(&part, value);
+		else if (list)
+			put_all(&part, NULL, value, CONFIDENCE_DIGITS);
+		else
+			put_whole(&part, NULL, value);
+		j->failed = part.failed;
+		if ((int64_t)part.used <= room) {
+			kdri_json_insert(j, optional[i], part.text, part.used);
+			room -= (int64_t)part.used;
+		} else if (i == 1) {
+			put_some_ids(j, task, value);
+		}
+		kdri_json_free(&part);
+	}
 }
 
 /* --- values of features --------------------------------------------------------------------------------- */
@@ -210,29 +183,24 @@ static bool is_base64(const char *text)
 	return end <= 2 && text[body + end] == '\0' && (body + end) % 4 == 0;
 }
 
-/* {"low":, "high":, "fill":, "codes":} without the braces. */
-static void copy_codes(kdri_page *p, const kdri_json_value *values, const char *codes)
+static void put_codes(kdri_json *j, const kdri_json_value *values, const char *codes)
 {
 	static const char *const numbers[] = { "low", "high", "fill" };
+	j->digits = 9;
 	for (int i = 0; i < 3; i++)
-		if (kdri_json_is_number(kdri_json_get(values, numbers[i]))) {
-			kdri_page_raw(p, "\"");
-			kdri_page_raw(p, numbers[i]);
-			kdri_page_raw(p, "\":");
-			kdri_page_number(p, kdri_json_number(kdri_json_get(values, numbers[i]), 0), 9);
-			kdri_page_raw(p, ",");
-		}
-	kdri_page_raw(p, "\"codes\":\"");
-	kdri_page_raw(p, codes);
-	kdri_page_raw(p, "\"");
+		if (kdri_json_is_number(kdri_json_get(values, numbers[i])))
+			kdri_json_real(j, numbers[i], kdri_json_number(kdri_json_get(values, numbers[i]), 0));
+	j->digits = DIGITS;
+	j->characters = INT64_MAX;
+	kdri_json_string(j, "codes", codes);
+	j->characters = TEXT_MOST;
 }
 
 /* The values of features, as long as they fit into *room bytes. Features without valid codes are omitted. */
-static void copy_values(kdri_page *p, const kdri_json_value *list, int64_t *room)
+static void put_values(kdri_json *j, const char *key, const kdri_json_value *list, int64_t *room)
 {
 	enum { ENTRY_BYTES = 100 };
-	bool first = true;
-	kdri_page_raw(p, "[");
+	kdri_json_array(j, key);
 	for (int64_t i = 0; i < kdri_json_count(list); i++) {
 		const kdri_json_value *value = kdri_json_at(list, i), *own = kdri_json_get(value, "own");
 		const char *name = kdri_json_text(kdri_json_get(value, "name"), NULL),
@@ -243,85 +211,48 @@ static void copy_values(kdri_page *p, const kdri_json_value *list, int64_t *room
 		*room -= (int64_t)(strlen(codes) + (own_codes ? strlen(own_codes) : 0)) + ENTRY_BYTES;
 		if (*room < 0)
 			break;
-		kdri_page_raw(p, first ? "{\"name\":" : ",{\"name\":");
-		kdri_page_string(p, name, NAME_MOST);
-		kdri_page_raw(p, ",");
-		copy_codes(p, value, codes);
+		kdri_json_object(j, NULL);
+		put_name(j, "name", name);
+		put_codes(j, value, codes);
 		if (own_codes) {
 			const char *unit = kdri_json_text(kdri_json_get(own, "unit"), NULL);
-			kdri_page_raw(p, ",\"own\":{\"unit\":");
-			kdri_page_string(p, unit ? unit : "number", NAME_MOST);
-			kdri_page_raw(p, ",");
-			copy_codes(p, own, own_codes);
-			kdri_page_raw(p, "}");
+			kdri_json_object(j, "own");
+			put_name(j, "unit", unit ? unit : "number");
+			put_codes(j, own, own_codes);
+			kdri_json_end_object(j);
 		}
-		kdri_page_raw(p, "}");
-		first = false;
+		kdri_json_end_object(j);
 	}
-	kdri_page_raw(p, "]");
+	kdri_json_end_array(j);
 }
 
-static const char *const optional[] = { "excerpts", "ids", "strongest", "probabilities" };
-enum { OPTIONAL = sizeof optional / sizeof optional[0] };
+/* --- data sets -------------------------------------------------------------------------------------------- */
 
-static bool is_optional(const char *name)
+static void put_task(kdri_json *j, const kdri_json_value *task, int64_t room, int64_t *values)
 {
-	for (int i = 0; i < OPTIONAL; i++)
-		if (strcmp(name, optional[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Each of them in full, as long as they fit into `room` bytes. */
-static void copy_optionals(kdri_page *p, const kdri_json_value *task, int64_t room, bool *first)
-{
-	for (int i = 0; i < OPTIONAL && p->st == KDR_OK; i++) {
-		const kdri_json_value *value = kdri_json_get(task, optional[i]);
-		bool list = i % 2 == 1; /* ids and probabilities; the others are objects */
-		kdri_page part = { .ctx = p->ctx };
-		if (!kdri_json_is(value, list ? KDRI_JSON_ARRAY : KDRI_JSON_OBJECT))
-			continue;
-		copy_optional(&part, optional[i], value);
-		bool fits = part.used <= room;
-		if (fits || i == 1)
-			block_key(p, optional[i], first);
-		if (fits)
-			kdri_page_bytes(p, part.data, (size_t)part.used);
-		else if (i == 1)
-			copy_some_ids(p, task, value);
-		room -= fits ? part.used : 0;
-		if (p->st == KDR_OK)
-			p->st = part.st;
-		kdri_free(p->ctx, part.data);
-	}
-}
-
-static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room, int64_t *values)
-{
-	bool first = true;
-	kdri_page_raw(p, "{");
-	copy_optionals(p, task, room, &first);
+	/* Integers or texts, one per sample. */
+	static const char *const choices[] = { "labels", "second", "truth", "before", NULL };
+	static const char *const rows[] = { "confidence", "moved", "wrong", "moved_by_hand", "ask", NULL };
+	kdri_json_object(j, NULL);
+	put_optionals(j, task, room);
 	for (int64_t i = 0; i < kdri_json_count(task); i++) {
 		const kdri_json_value *value = kdri_json_at(task, i);
 		const char *name = kdri_json_key(value);
-		bool list = kdri_json_is(value, KDRI_JSON_ARRAY), sure = strcmp(name, "confidence") == 0;
-		if (is_optional(name) || strcmp(name, "agreement") == 0) /* see confidence */
+		const bool list = kdri_json_is(value, KDRI_JSON_ARRAY), choice = is_one_of(name, choices);
+		if (is_one_of(name, optional) || strcmp(name, "agreement") == 0) /* see confidence */
 			continue;
-		block_key(p, name, &first);
-		if (list && is_choice(name) && holds_text(value))
-			copy_texts(p, value);
-		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0 ||
-		                  strcmp(name, "wrong") == 0 || strcmp(name, "moved_by_hand") == 0 ||
-		                  strcmp(name, "ask") == 0))
-			copy_list(p, value, INT64_MAX, sure ? CONFIDENCE_DIGITS : 6, 1);
+		if (list && choice && holds_text(value))
+			put_texts(j, name, value);
+		else if (list && (choice || is_one_of(name, rows)))
+			put_all(j, name, value, strcmp(name, rows[0]) == 0 ? CONFIDENCE_DIGITS : DIGITS);
 		else if (strcmp(name, "embedding") == 0)
-			copy_whole(p, value);
+			put_whole(j, name, value);
 		else if (list && strcmp(name, "values") == 0)
-			copy_values(p, value, values);
+			put_values(j, name, value, values);
 		else
-			block_copy(p, value, 6, 1);
+			kdri_json_put(j, name, value);
 	}
-	kdri_page_raw(p, "}");
+	kdri_json_end_object(j);
 }
 
 static int64_t samples_of(const kdri_json_value *task)
@@ -330,169 +261,164 @@ static int64_t samples_of(const kdri_json_value *task)
 	                kdri_json_count(kdri_json_get(kdri_json_get(task, "embedding"), "x")));
 }
 
-static void copy_tasks(kdri_page *p, const kdri_json_value *tasks)
+static void put_tasks(kdri_json *j, const char *key, const kdri_json_value *tasks)
 {
 	int64_t n = 0;
 	for (int64_t t = 0; t < kdri_json_count(tasks); t++)
 		n += samples_of(kdri_json_at(tasks, t));
 	int64_t room = FEW_BYTES + KDRI_MAX(n - FEW, 0) * MORE_BYTES - REST_BYTES - n * SAMPLE_BYTES;
 	int64_t values = kdri_values_room(n);
-	kdri_page_raw(p, "[");
+	kdri_json_array(j, key);
 	for (int64_t t = 0; t < kdri_json_count(tasks); t++) {
 		const kdri_json_value *task = kdri_json_at(tasks, t);
-		kdri_page_raw(p, t ? "," : "");
-		copy_task(p, task,
-		          (int64_t)((double)room * (double)samples_of(task) / (double)KDRI_MAX(n, 1)),
-		          &values);
+		put_task(j, task, (int64_t)((double)room * (double)samples_of(task) / (double)KDRI_MAX(n, 1)),
+		         &values);
 	}
-	kdri_page_raw(p, "]");
+	kdri_json_end_array(j);
 }
 
 /* --- levels ------------------------------------------------------------------------------------------------ */
 
 /* The mean confidence of each cluster. */
-static void copy_sure(kdri_page *p, const kdri_json_value *task)
+static void put_sure(kdri_json *j, const kdri_json_value *task)
 {
+	kdr_context *ctx = j->user;
 	const kdri_json_value *labels = kdri_json_get(task, "labels"),
 	                      *sure = kdri_json_get(task, "confidence");
 	const int64_t k = kdri_json_count(kdri_json_get(task, "sizes")), n = kdri_json_count(labels);
 	double *sums = NULL;
-	kdr_status st = KDRI_NEW0(p->ctx, &sums, 2 * k);
-	if (st != KDR_OK) {
-		p->st = p->st == KDR_OK ? st : p->st;
-		return;
-	}
-	for (int64_t i = 0; i < n && kdri_json_count(sure) == n; i++) {
+	note(j, KDRI_NEW0(ctx, &sums, 2 * k));
+	for (int64_t i = 0; i < n && sums && kdri_json_count(sure) == n; i++) {
 		const int64_t c = kdri_json_integer(kdri_json_at(labels, i), -1);
 		if (c < 0 || c >= k || !kdri_json_is_number(kdri_json_at(sure, i)))
 			continue;
 		sums[c] += kdri_json_number(kdri_json_at(sure, i), 0);
 		sums[k + c]++;
 	}
-	kdri_page_raw(p, "[");
-	for (int64_t c = 0; c < KDRI_MIN(k, LIST_MOST); c++) {
-		kdri_page_raw(p, c ? "," : "");
-		kdri_page_number(p, sums[k + c] > 0 ? sums[c] / sums[k + c] : NAN, 3);
-	}
-	kdri_page_raw(p, "]");
-	kdri_free(p->ctx, sums);
+	j->digits = CONFIDENCE_DIGITS;
+	kdri_json_array(j, "sure");
+	for (int64_t c = 0; sums && c < KDRI_MIN(k, LIST_MOST); c++)
+		kdri_json_real(j, NULL, sums[k + c] > 0 ? sums[c] / sums[k + c] : NAN);
+	kdri_json_end_array(j);
+	j->digits = DIGITS;
+	kdri_free(ctx, sums);
 }
 
 /* Sizes, parents and splits of each level, and the labels if all of them together are few. */
-static void copy_levels(kdri_page *p, const kdri_json_value *levels)
+static void put_levels(kdri_json *j, const char *key, const kdri_json_value *levels)
 {
 	static const char *const fields[] = { "name", "k", "sizes", "parents", "splits" };
 	int64_t all = 0;
-	bool first = true;
 	for (int64_t l = 0; l < kdri_json_count(levels); l++) {
 		const kdri_json_value *tasks = kdri_json_get(kdri_json_at(levels, l), "tasks");
 		for (int64_t t = 0; t < kdri_json_count(tasks); t++)
 			all += kdri_json_count(kdri_json_get(kdri_json_at(tasks, t), "labels"));
 	}
-	kdri_page_raw(p, "[");
+	kdri_json_array(j, key);
 	for (int64_t l = 0; l < kdri_json_count(levels); l++) {
 		const kdri_json_value *level = kdri_json_at(levels, l),
 		                      *tasks = kdri_json_get(level, "tasks");
-		kdri_page_raw(p, l ? ",{\"k\":" : "{\"k\":");
-		block_copy(p, kdri_json_get(level, "k"), 6, 1);
-		kdri_page_raw(p, ",\"tasks\":[");
+		kdri_json_object(j, NULL);
+		kdri_json_put(j, "k", kdri_json_get(level, "k"));
+		kdri_json_array(j, "tasks");
 		for (int64_t t = 0; t < kdri_json_count(tasks); t++) {
 			const kdri_json_value *task = kdri_json_at(tasks, t);
-			kdri_page_raw(p, t ? ",{" : "{");
-			first = true;
-			for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
-				if (!kdri_json_get(task, fields[f]))
-					continue;
-				block_key(p, fields[f], &first);
-				block_copy(p, kdri_json_get(task, fields[f]), 6, 1);
-			}
-			block_key(p, "sure", &first);
-			copy_sure(p, task);
-			if (all <= LEVEL_LABELS_MOST) {
-				block_key(p, "labels", &first);
-				copy_list(p, kdri_json_get(task, "labels"), INT64_MAX, 6, 1);
-			}
-			kdri_page_raw(p, "}");
+			kdri_json_object(j, NULL);
+			for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+				if (kdri_json_get(task, fields[f]))
+					kdri_json_put(j, fields[f], kdri_json_get(task, fields[f]));
+			put_sure(j, task);
+			if (all <= LEVEL_LABELS_MOST)
+				put_all(j, "labels", kdri_json_get(task, "labels"), DIGITS);
+			kdri_json_end_object(j);
 		}
-		kdri_page_raw(p, "]}");
+		kdri_json_end_array(j);
+		kdri_json_end_object(j);
 	}
-	kdri_page_raw(p, "]");
+	kdri_json_end_array(j);
 }
 
 /* --- the objective -------------------------------------------------------------------------------------- */
 
+static double value_at(const kdri_json_value *list, int64_t i)
+{
+	return kdri_json_number(kdri_json_at(list, i), 0);
+}
+
 /* Where the stretch from `begin` is lowest and highest, in their order. */
 static void extremes(const kdri_json_value *list, int64_t begin, int64_t end, int64_t out[2])
 {
-	out[0] = out[1] = begin;
+	int64_t low = begin, high = begin;
 	for (int64_t i = begin; i < end; i++) {
-		double v = kdri_json_number(kdri_json_at(list, i), 0);
-		if (v < kdri_json_number(kdri_json_at(list, out[0]), 0))
-			out[0] = i;
-		if (v > kdri_json_number(kdri_json_at(list, out[1]), 0))
-			out[1] = i;
+		low = value_at(list, i) < value_at(list, low) ? i : low;
+		high = value_at(list, i) > value_at(list, high) ? i : high;
 	}
-	if (out[0] > out[1]) {
-		int64_t swap = out[0];
-		out[0] = out[1];
-		out[1] = swap;
-	}
+	out[0] = KDRI_MIN(low, high);
+	out[1] = KDRI_MAX(low, high);
 }
 
-static void copy_objective(kdri_page *p, const kdri_json_value *list)
+static void put_objective(kdri_json *j, const char *key, const kdri_json_value *list)
 {
 	int64_t n = kdri_json_count(list), stretch = (2 * n + OBJECTIVE_MOST - 1) / OBJECTIVE_MOST, rose = 0,
 	        at[2];
-	char text[48];
 	if (n <= OBJECTIVE_MOST) {
-		copy_list(p, list, n, 12, 1);
+		put_all(j, key, list, 12);
 		return;
 	}
 	for (int64_t i = 1; i < n; i++)
-		rose += kdri_json_number(kdri_json_at(list, i), 0) >
-		        kdri_json_number(kdri_json_at(list, i - 1), 0);
-	kdri_snprintf(text, sizeof text, "{\"count\":%lld,\"rose\":%lld,\"points\":[", (long long)n,
-	              (long long)rose);
-	kdri_page_raw(p, text);
+		rose += value_at(list, i) > value_at(list, i - 1);
+	kdri_json_object(j, key);
+	kdri_json_int(j, "count", n);
+	kdri_json_int(j, "rose", rose);
+	kdri_json_array(j, "points");
+	j->digits = 12;
 	for (int64_t i = 0; i < n; i += stretch) {
 		extremes(list, i, KDRI_MIN(n, i + stretch), at);
 		for (int e = 0; e < (at[0] == at[1] ? 1 : 2); e++) {
-			kdri_snprintf(text, sizeof text, "%s[%lld,", i || e ? "," : "", (long long)at[e] + 1);
-			kdri_page_raw(p, text);
-			kdri_page_number(p, kdri_json_number(kdri_json_at(list, at[e]), 0), 12);
-			kdri_page_raw(p, "]");
+			kdri_json_array(j, NULL);
+			kdri_json_int(j, NULL, at[e] + 1);
+			kdri_json_real(j, NULL, value_at(list, at[e]));
+			kdri_json_end_array(j);
 		}
 	}
-	kdri_page_raw(p, "]}");
+	j->digits = DIGITS;
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
 }
 
-void kdri_page_block(kdri_page *p, const kdri_json_value *root)
+kdri_json kdri_page_json(kdr_context *ctx)
 {
-	bool first = true;
-	kdri_page_raw(p, "{");
+	return (kdri_json){ .allocator = &ctx->allocator,
+		            .user = ctx,
+		            .page = true,
+		            .digits = DIGITS,
+		            .characters = TEXT_MOST,
+		            .entries = LIST_MOST };
+}
+
+void kdri_page_block(kdri_json *j, const kdri_json_value *root)
+{
+	/* Ours, never the file's; and a page may be anywhere. */
+	static const char *const left_out[] = { "about", "fingerprint", "files", NULL };
+	char fingerprint[KDRI_FINGERPRINT] = "";
+	kdri_json_object(j, NULL);
 	for (int64_t i = 0; i < kdri_json_count(root); i++) {
 		const kdri_json_value *value = kdri_json_at(root, i);
 		const char *name = kdri_json_key(value);
-		if (strcmp(name, "about") == 0 ||
-		    strcmp(name, "fingerprint") == 0 || /* ours, never the file's */
-		    strcmp(name, "files") == 0)         /* a page may be anywhere */
+		const bool list = kdri_json_is(value, KDRI_JSON_ARRAY);
+		if (is_one_of(name, left_out))
 			continue;
-		block_key(p, name, &first);
-		if (strcmp(name, "tasks") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
-			copy_tasks(p, value);
-		else if (strcmp(name, "objective") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
-			copy_objective(p, value);
-		else if (strcmp(name, "levels") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
-			copy_levels(p, value);
+		if (list && strcmp(name, "tasks") == 0)
+			put_tasks(j, name, value);
+		else if (list && strcmp(name, "objective") == 0)
+			put_objective(j, name, value);
+		else if (list && strcmp(name, "levels") == 0)
+			put_levels(j, name, value);
 		else
-			block_copy(p, value, 6, 0);
+			kdri_json_put(j, name, value);
 	}
-	char fingerprint[KDRI_FINGERPRINT] = "";
-	if (p->st == KDR_OK)
-		p->st = kdri_result_fingerprint(p->ctx, root, fingerprint);
-	block_key(p, "fingerprint", &first);
-	kdri_page_string(p, fingerprint, KDRI_FINGERPRINT);
-	kdri_page_raw(p, ",");
-	kdri_page_about(p, root);
-	kdri_page_raw(p, "}");
+	note(j, kdri_result_fingerprint(j->user, root, fingerprint));
+	kdri_json_string(j, "fingerprint", fingerprint);
+	kdri_page_about(j, root);
+	kdri_json_end_object(j);
 }

@@ -1,74 +1,7 @@
-/* Text of a page in memory, and its hash. SPDX-License-Identifier: BSD-3-Clause */
+/* SHA-256 (FIPS 180-4). SPDX-License-Identifier: BSD-3-Clause */
 #include "jobs/report/report.h"
 
-#include "core/utf8.h"
-
-void kdri_page_bytes(kdri_page *p, const char *bytes, size_t count)
-{
-	if (p->st != KDR_OK || count == 0)
-		return;
-	p->st = KDRI_ROOM(p->ctx, &p->data, &p->room, p->used + (int64_t)count);
-	if (p->st != KDR_OK)
-		return;
-	memcpy(p->data + p->used, bytes, count);
-	p->used += (int64_t)count;
-}
-
-void kdri_page_raw(kdri_page *p, const char *text)
-{
-	kdri_page_bytes(p, text, strlen(text));
-}
-
-/* Control characters, and marks that turn the direction of text: they could disguise a name and what follows it. */
-static bool is_unsafe(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
-	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
-void kdri_page_string(kdri_page *p, const char *text, int64_t most)
-{
-	size_t left = strlen(text);
-	kdri_page_raw(p, "\"");
-	for (int64_t i = 0; left > 0; i++) {
-		uint32_t c;
-		size_t n = kdri_utf8_at(text, left, &c);
-		if (i == most) {
-			kdri_page_raw(p, "…");
-			break;
-		}
-		if (c == '\n' && n == 1)
-			kdri_page_raw(p, "\\n");
-		else if (n == 0 || is_unsafe(c))
-			kdri_page_raw(p, "\xEF\xBF\xBD"); /* U+FFFD */
-		else if (c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x2028 ||
-		         c == 0x2029) {
-			char code[8];
-			kdri_snprintf(code, sizeof code, "\\u%04x", (unsigned)c);
-			kdri_page_raw(p, code);
-		} else
-			kdri_page_bytes(p, text, n);
-		n = n ? n : 1;
-		text += n;
-		left -= n;
-	}
-	kdri_page_raw(p, "\"");
-}
-
-void kdri_page_number(kdri_page *p, double value, int digits)
-{
-	char text[40];
-	if (!isfinite(value)) {
-		kdri_page_raw(p, "null");
-		return;
-	}
-	kdri_snprintf(text, sizeof text, "%.*g", digits, value);
-	kdri_page_raw(p, text);
-}
-
-/* --- SHA-256 (FIPS 180-4) ------------------------------------------------------------------------- */
-
-static uint32_t out_rotate(uint32_t x, int by)
+static uint32_t hash_rotate(uint32_t x, int by)
 {
 	return x >> by | x << (32 - by);
 }
@@ -93,13 +26,13 @@ static void take_block(uint32_t h[8], const unsigned char *b)
 		       b[4 * i + 3];
 	for (int i = 16; i < 64; i++)
 		w[i] = w[i - 16] + w[i - 7] +
-		       (out_rotate(w[i - 15], 7) ^ out_rotate(w[i - 15], 18) ^ w[i - 15] >> 3) +
-		       (out_rotate(w[i - 2], 17) ^ out_rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
+		       (hash_rotate(w[i - 15], 7) ^ hash_rotate(w[i - 15], 18) ^ w[i - 15] >> 3) +
+		       (hash_rotate(w[i - 2], 17) ^ hash_rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
 	memcpy(v, h, sizeof v);
 	for (int i = 0; i < 64; i++) {
-		uint32_t s1 = out_rotate(v[4], 6) ^ out_rotate(v[4], 11) ^ out_rotate(v[4], 25);
+		uint32_t s1 = hash_rotate(v[4], 6) ^ hash_rotate(v[4], 11) ^ hash_rotate(v[4], 25);
 		uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-		uint32_t s0 = out_rotate(v[0], 2) ^ out_rotate(v[0], 13) ^ out_rotate(v[0], 22);
+		uint32_t s0 = hash_rotate(v[0], 2) ^ hash_rotate(v[0], 13) ^ hash_rotate(v[0], 22);
 		uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
 		memmove(v + 1, v, 7 * sizeof *v);
 		v[4] += t1;
