@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-typedef kdr_status relabel_fill(const kdri_edited *e, int64_t task, kdri_output *out);
-
 static kdr_status put_csv_label(const kdri_edited *e, int64_t task, kdri_output *out, int64_t label)
 {
 	return label < 0     ? KDR_OK
@@ -15,7 +13,7 @@ static kdr_status put_csv_label(const kdri_edited *e, int64_t task, kdri_output 
 	                     : kdri_csv_put_cell(e->ctx, out, kdri_edited_name(e, task, label), ',');
 }
 
-static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *out)
+kdr_status kdri_edited_labels(const kdri_edited *e, int64_t task, kdri_output *out)
 {
 	const kdri_edited_task *t = &e->tasks[task];
 	for (int64_t i = 0; i < t->n; i++) {
@@ -41,11 +39,12 @@ static columns find_columns(const kdri_edited *e, int64_t task)
 	columns c = { .unlike = kdri_json_get(t->json, "unlike_source"),
 		      .cluster = kdri_json_get(t->json, "target_cluster"),
 		      .fresh = kdri_json_get(t->json, "may_be_new"),
-		      .levels = kdri_json_get(e->root, "levels"),
+		      .levels = e->level ? NULL : kdri_json_get(e->root, "levels"),
 		      .marks = e->marked };
 	for (int64_t k = 0; !e->classes && k < e->numbers; k++)
 		for (int64_t o = 0; o < e->ntasks; o++)
-			c.names |= e->tasks[o].clusters[k].exists && kdri_edited_called(e, o, k);
+			c.names |= (!e->level || o == task) && e->tasks[o].clusters[k].exists &&
+			           kdri_edited_called(e, o, k);
 	for (int64_t i = 0; i < t->n && !c.reasons; i++)
 		c.reasons = t->labels[i] < 0;
 	return c;
@@ -75,7 +74,7 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 	const kdri_edited_task *t = &e->tasks[task];
 	const char *name = kdri_edited_called(e, task, t->labels[i]);
 	const int64_t second = kdri_edited_second(e, t, i);
-	KDRI_DO(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
+	KDRI_DO(kdri_put_id_cell(e->ctx, out, t->ids, i));
 	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	KDRI_DO(put_csv_label(e, task, out, t->labels[i]));
 	if (c->names)
@@ -84,8 +83,7 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 		KDRI_DO(kdri_csv_put_cell(e->ctx, out, name, ','));
 	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	KDRI_DO(t->by_hand[i] ? kdri_output_printf(e->ctx, out, "1")
-	                      : kdri_put_number_cell(e->ctx, out,
-	                                             kdri_json_at(kdri_json_get(t->json, "confidence"), i)));
+	                      : kdri_put_number_cell(e->ctx, out, kdri_json_at(t->confidence, i)));
 	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	if (second >= 0)
 		KDRI_DO(put_csv_label(e, task, out, second));
@@ -111,7 +109,7 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 	return kdri_output_printf(e->ctx, out, "\n");
 }
 
-static kdr_status fill_samples(const kdri_edited *e, int64_t task, kdri_output *out)
+kdr_status kdri_edited_samples(const kdri_edited *e, int64_t task, kdri_output *out)
 {
 	const columns c = find_columns(e, task);
 	KDRI_DO(put_sample_titles(e, out, &c));
@@ -137,7 +135,7 @@ static kdr_status fill_probabilities(const kdri_edited *e, int64_t task, kdri_ou
 	KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
 	for (int64_t i = 0; i < t->n; i++) {
 		kdri_edited_probabilities(e, t, kdri_json_at(list, i), i, p);
-		KDRI_TRY(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
+		KDRI_TRY(kdri_put_id_cell(e->ctx, out, t->ids, i));
 		for (int64_t c = 0; c < e->numbers; c++)
 			if (t->clusters[c].exists) {
 				text[kdri_print_double(p[c], text)] = '\0';
@@ -166,8 +164,8 @@ static bool output_take(void *user, const char *text, size_t length)
 	return to->st == KDR_OK;
 }
 
-static kdr_status relabel_write(const kdri_edited *e, int64_t task, relabel_fill *fill, const char *path,
-                                bool force)
+kdr_status kdri_edited_write(const kdri_edited *e, int64_t task, kdri_edited_fill *fill, const char *path,
+                             bool force)
 {
 	kdri_output *out = NULL;
 	kdr_status st = kdri_output_open(e->ctx, path, force, &out);
@@ -211,9 +209,9 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 {
 	static const struct {
 		const char *ending;
-		relabel_fill *fill;
-	} files[] = { { ".labels", fill_labels },
-		      { ".samples.csv", fill_samples },
+		kdri_edited_fill *fill;
+	} files[] = { { ".labels", kdri_edited_labels },
+		      { ".samples.csv", kdri_edited_samples },
 		      { ".probabilities.csv", fill_probabilities } };
 	kdr_status st;
 	char path[8192], *text = NULL;
@@ -232,7 +230,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	KDRI_TRY(kdr_outputs_begin(ctx, folder));
 	begun = true;
 	KDRI_TRY(kdri_result_file_open(ctx, result_json, &in));
-	KDRI_TRY(kdri_edited_open(ctx, result_json, in.root, &e));
+	KDRI_TRY(kdri_edited_open(ctx, result_json, in.root, NULL, &e));
 	KDRI_TRY(kdri_report_read(ctx, edits_json, &text, &size));
 	if (is_name_list(text, size)) {
 		KDRI_TRY(kdri_input_from_memory(ctx, text, size, edits_json, &lines));
@@ -258,7 +256,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 				        kdri_json_text(kdri_json_get(e.tasks[t].json, "path"), NULL);
 				if (f == 0 && data && !write)
 					KDRI_TRY(kdr_labels_check(ctx, path, data));
-				KDRI_TRY(write ? relabel_write(&e, t, files[f].fill, path, force)
+				KDRI_TRY(write ? kdri_edited_write(&e, t, files[f].fill, path, force)
 				               : kdr_write_check(ctx, path, force));
 			}
 		if (o.h5ad)

@@ -1,4 +1,4 @@
-/* Edits of a result: names, merges, moves, marks and notes. SPDX-License-Identifier: BSD-3-Clause */
+/* The labels of a result.json as its files have them, also after edits: names, merges, moves, marks and notes. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_RELABEL_H
 #define KDRI_RELABEL_H
 
@@ -21,7 +21,8 @@ typedef struct kdri_edited_cluster {
 } kdri_edited_cluster;
 
 typedef struct kdri_edited_task {
-	const kdri_json_value *json;
+	const kdri_json_value *json, *ids, *confidence,
+	        *second; /* of the result, and lists of it; NULL: none */
 	const char *name;
 	int64_t n;                     /* labelled samples; 0: the data set has no labels */
 	int64_t *labels;               /* -1: none */
@@ -35,7 +36,8 @@ typedef struct kdri_edited {
 	kdr_context *ctx;
 	const char *result, *file; /* paths, for errors */
 	const kdri_json_value *root, *edits;
-	const kdri_name_list *list; /* names instead of edits; NULL: none */
+	const kdri_json_value *level; /* has the labels instead of the result; or NULL */
+	const kdri_name_list *list;   /* names instead of edits; NULL: none */
 	kdri_edited_task *tasks;
 	int64_t ntasks;
 	bool classes;               /* labels are names of classes; else numbers of clusters */
@@ -45,9 +47,9 @@ typedef struct kdri_edited {
 	bool moved, merged, marked; /* whether some edit did */
 } kdri_edited;
 
-/* relabel_state.c: the labels of a result before any edit. kdri_edited_close also after a failure. */
+/* relabel_state.c: the labels of a result, or of one of its levels, before any edit. kdri_edited_close also after a failure. */
 kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_value *root,
-                            kdri_edited *out);
+                            const kdri_json_value *level, kdri_edited *out);
 void kdri_edited_close(kdri_edited *e);
 /* Makes room for the cluster with number e->numbers and adds it to that data set; classes to all. */
 kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name);
@@ -64,6 +66,12 @@ void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, 
 int64_t kdri_edited_second(const kdri_edited *e, const kdri_edited_task *t, int64_t i);
 /* Counts the samples of all clusters. */
 void kdri_edited_count(kdri_edited *e);
+
+/* relabel.c: NAME.labels and NAME.samples.csv of a data set. */
+typedef kdr_status kdri_edited_fill(const kdri_edited *e, int64_t task, kdri_output *out);
+kdri_edited_fill kdri_edited_labels, kdri_edited_samples;
+kdr_status kdri_edited_write(const kdri_edited *e, int64_t task, kdri_edited_fill *fill, const char *path,
+                             bool force);
 
 /* relabel_edits.c: checks an edits file and applies it. Errors name its line. */
 kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_value *edits);

@@ -6,7 +6,6 @@ static kdr_status copies_take(const kdri_edited *e, int64_t task, kdri_edited_co
 	kdr_context *ctx = e->ctx;
 	const kdri_edited_task *t = &e->tasks[task];
 	kdri_copied *to = &c->sets[task];
-	const kdri_json_value *sure = kdri_json_get(t->json, "confidence");
 	int64_t *origin = NULL, *second = NULL, *fresh = NULL;
 	double *confidence = NULL;
 	kdr_status st = kdri_copied_table(ctx, e->result, t->json, t->n, to, &origin);
@@ -18,11 +17,11 @@ static kdr_status copies_take(const kdri_edited *e, int64_t task, kdri_edited_co
 	st = kdri_copied_integers(ctx, kdri_json_get(t->json, "may_be_new"), t->n, &fresh);
 	to->fresh = fresh;
 	KDRI_DO(st);
-	if (kdri_json_get(t->json, "second")) {
+	if (t->second) {
 		KDRI_DO(KDRI_NEW(ctx, &second, t->n));
 		to->second = second;
 	}
-	if (sure) {
+	if (t->confidence) {
 		KDRI_DO(KDRI_NEW(ctx, &confidence, t->n));
 		to->confidence = confidence;
 	}
@@ -30,7 +29,8 @@ static kdr_status copies_take(const kdri_edited *e, int64_t task, kdri_edited_co
 		if (second)
 			second[i] = kdri_edited_second(e, t, i);
 		if (confidence)
-			confidence[i] = t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(sure, i), NAN);
+			confidence[i] =
+			        t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(t->confidence, i), NAN);
 	}
 	KDRI_DO(KDRI_NEW(ctx, &to->label, to->k));
 	KDRI_DO(KDRI_NEW(ctx, &to->name, to->k));

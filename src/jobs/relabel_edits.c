@@ -163,7 +163,7 @@ static kdr_status find_sample(const edit *d, const kdri_json_value *value, const
 /* The ids of a data set, if an edit refers to samples by them; equal ones are refused. */
 static kdr_status index_ids(const edit *d, const kdri_json_value *samples, kdri_names *ids)
 {
-	const kdri_json_value *list = kdri_json_get(d->e->tasks[d->task].json, "ids");
+	const kdri_json_value *list = d->e->tasks[d->task].ids;
 	bool needed = false;
 	int64_t index;
 	for (int64_t i = 0; i < kdri_json_count(samples) && !needed; i++)

@@ -121,7 +121,7 @@ static kdr_status category_of(const kdri_edited *e, int64_t task, const kdri_cop
 static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_copied *set,
                                  const char *input, annotated *a)
 {
-	const kdri_json_value *ids = kdri_json_get(e->tasks[task].json, "ids");
+	const kdri_json_value *ids = e->tasks[task].ids;
 	if (set->fresh && !a->unlike)
 		KDRI_DO(KDRI_NEW0(e->ctx, &a->unlike, a->data->rows));
 	for (int64_t i = 0; i < set->n; i++) {

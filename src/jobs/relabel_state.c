@@ -47,12 +47,28 @@ static kdr_status state_take_clusters(kdri_edited *e, const kdri_json_value *tas
 static kdr_status state_open_task(kdri_edited *e, int64_t index)
 {
 	kdri_edited_task *t = &e->tasks[index];
-	const kdri_json_value *labels = kdri_json_get(t->json, "labels");
-	t->name = kdri_json_text(kdri_json_get(t->json, "name"), NULL);
+	const kdri_json_value *from = e->level ? kdri_json_at(kdri_json_get(e->level, "tasks"), index)
+	                                       : t->json,
+	                      *labels = kdri_json_get(from, "labels");
+	t->name = kdri_json_text(kdri_json_get(from, "name"), NULL);
 	t->n = kdri_json_count(labels);
-	if (t->n > 0)
-		KDRI_DO(kdri_check_file_name(e->ctx, e->result, index, "the result", t->name));
-	if (!kdri_json_has_length(kdri_json_get(t->json, "ids"), t->n) && t->n > 0)
+	t->ids = kdri_json_get(t->json, "ids");
+	t->confidence = kdri_json_get(from, "confidence");
+	t->second = kdri_json_get(from, "second");
+	bool sound = kdri_json_has_length(t->ids, t->n);
+	for (int64_t i = 0; i < t->n && e->level && sound; i++)
+		sound = kdri_json_is(kdri_json_at(labels, i), KDRI_JSON_INTEGER);
+	if (e->level &&
+	    (!sound || !kdri_json_is(labels, KDRI_JSON_ARRAY) || !kdri_json_has_length(t->confidence, t->n) ||
+	     !kdri_json_has_length(t->second, t->n)))
+		return kdri_fail(
+		        e->ctx, KDR_ERR_FORMAT,
+		        "%s: data set %lld of the level: an array 'labels' of whole numbers is needed, and other lists of the same length",
+		        e->result, (long long)index + 1);
+	if (t->n > 0 || e->level)
+		KDRI_DO(kdri_check_file_name(e->ctx, e->result, index, e->level ? "the level" : "the result",
+		                             t->name));
+	if (!sound && t->n > 0)
 		return kdri_fail(e->ctx, KDR_ERR_FORMAT,
 		                 "%s: data set %lld has %lld labels and another number of ids", e->result,
 		                 (long long)index + 1, (long long)t->n);
@@ -61,7 +77,7 @@ static kdr_status state_open_task(kdri_edited *e, int64_t index)
 	KDRI_DO(KDRI_NEW0(e->ctx, &t->wrong, t->n));
 	KDRI_DO(KDRI_NEW0(e->ctx, &t->notes, t->n));
 	KDRI_DO(state_take(e, labels, t->labels));
-	return state_take(e, kdri_json_get(t->json, "second"), NULL);
+	return state_take(e, t->second, NULL);
 }
 
 /* Which clusters exist, and what earlier edits called them. */
@@ -88,6 +104,26 @@ static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 	return KDR_OK;
 }
 
+/* The same at a level: what clusters are called in the result, which edits may have changed, else at the level. */
+static void state_find_level(const kdri_edited *e, int64_t index)
+{
+	const kdri_edited_task *t = &e->tasks[index];
+	const kdri_json_value *clusters = kdri_json_get(t->json, "clusters"),
+	                      *at = kdri_json_at(kdri_json_get(e->level, "tasks"), index);
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->labels[i] >= 0)
+			t->clusters[t->labels[i]].exists = true;
+	for (int64_t c = 0; c < e->numbers; c++)
+		t->clusters[c].name = kdri_json_text(kdri_json_at(kdri_json_get(at, "names"), c), NULL);
+	for (int64_t c = kdri_json_count(clusters) - 1; c >= 0; c--) {
+		const kdri_json_value *cluster = kdri_json_at(clusters, c);
+		const char *name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
+		const int64_t number = kdri_json_integer(kdri_json_get(cluster, "number"), -1);
+		if (name && number >= 0 && number < e->numbers)
+			t->clusters[number].name = name;
+	}
+}
+
 /* Marks and notes of earlier edits. */
 static void state_find_marks(kdri_edited *e, kdri_edited_task *t)
 {
@@ -111,25 +147,27 @@ static void state_find_marks(kdri_edited *e, kdri_edited_task *t)
 		e->marked |= t->wrong[i] || t->notes[i];
 }
 
-kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_value *root, kdri_edited *out)
+kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_value *root,
+                            const kdri_json_value *level, kdri_edited *out)
 {
 	const kdri_json_value *tasks = kdri_json_get(root, "tasks");
-	bool labels = false;
-	*out = (kdri_edited){ .ctx = ctx, .result = path, .root = root };
-	KDRI_DO(KDRI_NEW0(ctx, &out->tasks, kdri_json_count(tasks)));
-	out->ntasks = kdri_json_count(tasks);
+	const int64_t count = kdri_json_count(level ? kdri_json_get(level, "tasks") : tasks);
+	bool labels = level;
+	*out = (kdri_edited){ .ctx = ctx, .result = path, .root = root, .level = level };
+	KDRI_DO(KDRI_NEW0(ctx, &out->tasks, count));
+	out->ntasks = count;
 	for (int64_t t = 0; t < out->ntasks; t++) {
 		const kdri_json_value *list = kdri_json_get(kdri_json_at(tasks, t), "labels");
 		out->tasks[t].json = kdri_json_at(tasks, t);
 		labels |= kdri_json_count(list) > 0;
-		out->classes |= kdri_json_is(kdri_json_at(list, 0), KDRI_JSON_TEXT);
+		out->classes |= !level && kdri_json_is(kdri_json_at(list, 0), KDRI_JSON_TEXT);
 	}
 	if (!labels)
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
 		        "%s: has no labels to edit: a result of 'kindred cluster' or 'kindred transfer' is needed",
 		        path);
-	for (int64_t t = 0; t < out->ntasks; t++)
+	for (int64_t t = 0; t < out->ntasks && !level; t++)
 		KDRI_DO(state_take_clusters(out, out->tasks[t].json));
 	for (int64_t t = 0; t < out->ntasks; t++)
 		KDRI_DO(state_open_task(out, t));
@@ -139,6 +177,10 @@ kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_
 		KDRI_DO(KDRI_NEW0(ctx, &out->tasks[t].into, out->numbers));
 		for (int64_t c = 0; c < out->numbers; c++)
 			out->tasks[t].into[c] = c;
+		if (level) {
+			state_find_level(out, t);
+			continue;
+		}
 		KDRI_DO(state_find_clusters(out, &out->tasks[t]));
 		state_find_marks(out, &out->tasks[t]);
 	}
@@ -194,7 +236,7 @@ int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const k
 
 int64_t kdri_edited_second(const kdri_edited *e, const kdri_edited_task *t, int64_t i)
 {
-	const int64_t now = kdri_edited_now(e, t, kdri_json_at(kdri_json_get(t->json, "second"), i));
+	const int64_t now = kdri_edited_now(e, t, kdri_json_at(t->second, i));
 	return t->by_hand[i] || now == t->labels[i] ? -1 : now;
 }
 

@@ -24,7 +24,7 @@ static void fuzz_one(kdr_context *ctx, const char *result, const char *text, siz
 	kdri_edited e = { .ctx = ctx };
 	kdri_json j = { .allocator = &ctx->allocator };
 	if (kdri_json_parse(ctx, "result.json", 1, result, strlen(result), &root) != KDR_OK ||
-	    kdri_edited_open(ctx, "result.json", root, &e) != KDR_OK)
+	    kdri_edited_open(ctx, "result.json", root, NULL, &e) != KDR_OK)
 		abort();
 	kdr_status st = kdri_json_parse(ctx, "edits.json", 1, text, size, &edits);
 	if (st == KDR_OK)
