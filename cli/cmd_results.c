@@ -21,28 +21,18 @@ static const cli_option relabel_options[] = {
 	CLI_OPTIONS_END,
 };
 
-/* The page of the result in a folder. */
-static kdr_status write_report(kdr_context *ctx, const char *folder, bool check, bool force)
-{
-	const cli_path json = cli_join(folder, "result", ".json"), html = cli_join(folder, "report", ".html");
-	if (!check)
-		return kdr_report(ctx, json.path, html.path, force);
-	kdr_status st = kdr_write_check(ctx, html.path, force);
-	return st == KDR_OK ? kdr_outputs_expect(ctx, html.path) : st; /* result.json lists it */
-}
-
 static void relabel_run(cli_run *run)
 {
 	const cli_args *args = run->args;
 	const char *result = cli_positional(args, 0), *names = cli_get(args, "names", NULL),
 	           *edits = names ? names : cli_positional(args, 1), *folder = cli_get(args, "output", NULL);
-	const bool report = cli_flag(args, "report"), force = cli_flag(args, "force");
 	const kdr_relabel_options options = { .size = sizeof options,
 		                              .h5ad = cli_get(args, "write-h5ad", NULL),
 		                              .key = cli_get(args, "key-added", NULL),
 		                              .table = cli_get(args, "write-table", NULL),
 		                              .columns = cli_get(args, "write-columns", NULL),
-		                              .model = cli_get(args, "model", NULL) };
+		                              .model = cli_get(args, "model", NULL),
+		                              .report = cli_flag(args, "report") };
 	if (cli_positional_count(args) != (names ? 1 : 2))
 		cli_usage_error(
 		        names ? "relabel with --names needs one RESULT.json and no EDITS.json (got %d files)"
@@ -53,14 +43,7 @@ static void relabel_run(cli_run *run)
 	cli_session_open(run);
 	cli_names_read(run);
 	cli_make_folder(folder);
-	kdr_status st = kdr_outputs_begin(run->ctx, folder);
-	if (st == KDR_OK && report)
-		st = write_report(run->ctx, folder, true, force);
-	if (st == KDR_OK)
-		st = kdr_relabel(run->ctx, result, edits, folder, &options, force);
-	if (st == KDR_OK && report)
-		st = write_report(run->ctx, folder, false, force);
-	cli_check_reading(kdr_outputs_end(run->ctx, st));
+	cli_check_reading(kdr_relabel(run->ctx, result, edits, folder, &options, cli_flag(args, "force")));
 	if (!cli_quiet(args))
 		cli_printf("written: %s\n", folder);
 }

@@ -115,6 +115,7 @@ typedef struct kdr_relabel_options {
 	        *columns; /* the CSV, TSV or Excel input with these columns (kdr_result_write_input) */
 	const char *
 	        model; /* a copy of this model into the folder, with the edited names of classes or clusters */
+	bool report;   /* report.html, the page of the edited result, into the folder */
 } kdr_relabel_options;
 KDR_DEFINE_INIT(kdr_relabel_options)
 

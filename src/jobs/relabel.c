@@ -174,21 +174,28 @@ kdr_status kdri_edited_write(const kdri_edited *e, int64_t task, kdri_edited_fil
 	return kdri_output_finish(e->ctx, out, st);
 }
 
-/* The last file: it lists the others. */
-static kdr_status write_result(const kdri_edited *e, const char *path, bool force)
+/* The last files: result.json lists the others. */
+static kdr_status write_result(const kdri_edited *e, const char *path, const char *page, bool force)
 {
 	kdr_status st;
 	receiver to = { e->ctx, NULL, KDR_OK };
+	kdri_json_value *root = NULL;
 	kdri_json j = { .allocator = &e->ctx->allocator, .take = output_take, .user = &to };
 	if (force)
 		KDRI_TRY(kdri_drop_earlier(e->ctx, path));
+	KDRI_TRY(kdri_edited_tree(e, path, &root));
 	KDRI_TRY(kdri_output_open(e->ctx, path, force, &to.out));
-	st = kdri_edited_json(e, path, &j);
+	kdri_json_put(&j, NULL, root);
 	kdri_json_flush(&j);
-	KDRI_TRY(to.st != KDR_OK ? to.st : st);
+	KDRI_TRY(to.st);
+	if (j.failed)
+		KDRI_FAIL(e->ctx, KDR_ERR_MEMORY, "out of memory: the edited result");
 	KDRI_TRY(kdri_output_printf(e->ctx, to.out, "\n"));
+	if (page)
+		KDRI_TRY(kdri_report_write(e->ctx, root, page, force));
 done:
 	kdri_json_free(&j);
+	kdri_json_value_free(root);
 	return kdri_output_finish(e->ctx, to.out, st);
 }
 
@@ -214,7 +221,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 		      { ".samples.csv", kdri_edited_samples },
 		      { ".probabilities.csv", fill_probabilities } };
 	kdr_status st;
-	char path[8192], *text = NULL;
+	char path[8192], page[8192], *text = NULL;
 	size_t size = 0;
 	kdri_result_file in = { 0 };
 	kdri_json_value *edits = NULL;
@@ -270,7 +277,13 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 			KDRI_TRY(kdri_edited_model(&e, o.model, path, write, force));
 		}
 		snprintf(path, sizeof path, "%s/result.json", folder);
-		KDRI_TRY(write ? write_result(&e, path, force) : kdr_write_check(ctx, path, force));
+		snprintf(page, sizeof page, "%s/report.html", folder);
+		if (o.report && !write) {
+			KDRI_TRY(kdr_write_check(ctx, page, force));
+			KDRI_TRY(kdr_outputs_expect(ctx, page)); /* result.json lists it */
+		}
+		KDRI_TRY(write ? write_result(&e, path, o.report ? page : NULL, force)
+		               : kdr_write_check(ctx, path, force));
 	}
 done:
 	kdri_edited_copies_free(&e, &copies);

@@ -78,9 +78,8 @@ kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_va
 /* Gives clusters other names, which must live as long as `e`. */
 kdr_status kdri_edits_names(kdri_edited *e, const char *file, const kdri_name_list *list);
 
-/* relabel_json.c: the edited result as JSON. */
-struct kdri_json;
-kdr_status kdri_edited_json(const kdri_edited *e, const char *path, struct kdri_json *j);
+/* relabel_json.c: the edited result, which will be at `path`. */
+kdr_status kdri_edited_tree(const kdri_edited *e, const char *path, kdri_json_value **root);
 
 /* relabel_copies.c: the edited labels of each data set as columns of the file it was read from. */
 typedef struct kdri_edited_copies {

@@ -397,9 +397,8 @@ static void json_put_edited(kdri_json *j, const kdri_edited *e)
 	kdri_json_end_object(j);
 }
 
-kdr_status kdri_edited_json(const kdri_edited *e, const char *path, kdri_json *j)
+static kdr_status json_put_root(kdri_json *j, const kdri_edited *e, const char *path)
 {
-	kdr_status st = KDR_OK;
 	kdri_json_object(j, NULL);
 	for (int64_t i = 0; i < kdri_json_count(e->root); i++) {
 		const kdri_json_value *value = kdri_json_at(e->root, i);
@@ -409,10 +408,10 @@ kdr_status kdri_edited_json(const kdri_edited *e, const char *path, kdri_json *j
 		if (strcmp(key, "tasks") == 0) {
 			kdri_json_array(j, key);
 			for (int64_t t = 0; t < e->ntasks; t++)
-				KDRI_TRY(json_put_task(j, e, t));
+				KDRI_DO(json_put_task(j, e, t));
 			kdri_json_end_array(j);
 		} else if (strcmp(key, "correspondence") == 0 && e->merged) {
-			KDRI_TRY(json_put_matches(j, e, value));
+			KDRI_DO(json_put_matches(j, e, value));
 		} else if (strcmp(key, "calibration") == 0 && e->classes) {
 			json_put_calibration(j, e, value);
 		} else {
@@ -423,8 +422,15 @@ kdr_status kdri_edited_json(const kdri_edited *e, const char *path, kdri_json *j
 	}
 	json_put_edited(j, e);
 	kdri_json_end_object(j);
-	if (j->failed)
-		st = kdri_fail(e->ctx, KDR_ERR_MEMORY, "out of memory: the edited result");
-done:
-	return st;
+	return KDR_OK;
+}
+
+kdr_status kdri_edited_tree(const kdri_edited *e, const char *path, kdri_json_value **root)
+{
+	kdri_json_tree tree;
+	kdri_json j = { .tree = &tree };
+	kdr_status st = kdri_json_tree_begin(e->ctx, 1 << 16, &tree);
+	if (st == KDR_OK)
+		st = json_put_root(&j, e, path);
+	return kdri_json_tree_end(&tree, st == KDR_OK && j.failed ? KDR_ERR_MEMORY : st, root);
 }

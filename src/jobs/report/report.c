@@ -95,18 +95,25 @@ done:
 	return st;
 }
 
-kdr_status kdr_report_result(kdr_context *ctx, const kdr_result *result, const char *output_html, bool force)
+kdr_status kdri_report_write(kdr_context *ctx, const kdri_json_value *root, const char *output_html,
+                             bool force)
 {
 	kdr_status st;
-	kdri_json_value *root = NULL;
 	char *html = NULL;
 	int64_t length = 0;
-	KDRI_NEED(ctx, result && output_html);
-	KDRI_TRY(kdri_result_tree(ctx, result, true, &root));
 	KDRI_TRY(make_page(ctx, root, &html, &length));
 	KDRI_TRY(kdr_write_file(ctx, output_html, html, (size_t)length, force));
 done:
 	kdri_free(ctx, html);
+	return st;
+}
+
+kdr_status kdr_report_result(kdr_context *ctx, const kdr_result *result, const char *output_html, bool force)
+{
+	kdri_json_value *root = NULL;
+	KDRI_NEED(ctx, result && output_html);
+	KDRI_DO(kdri_result_tree(ctx, result, true, &root));
+	const kdr_status st = kdri_report_write(ctx, root, output_html, force);
 	kdri_json_value_free(root);
 	return st;
 }
