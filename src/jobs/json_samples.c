@@ -39,21 +39,50 @@ static void end_samples(kdri_json *j, const kdri_task_result *t)
 	kdri_json_end_array(j);
 }
 
-/* A list with an entry for each sample, made by `put` from `values`. */
+/* A list with an entry for each sample. */
+typedef enum entry { LABEL, SECOND, INTEGER, REAL, TEXT, REALS } entry;
 typedef struct sample_list {
 	kdri_json *j;
 	const kdr_result *r;
-	const kdri_task_result *t;
-	const void *values;
-	void (*put)(kdri_json *j, const struct sample_list *l, int64_t i);
+	const void *values; /* n, of REALS n x width */
+	entry kind;
+	int64_t width;
 	bool comma; /* before the first entry here */
 } sample_list;
+
+static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
+{
+	if (r->classes && label >= 0 && label < r->nclasses)
+		kdri_json_string(j, NULL, r->classes[label]);
+	else if (r->classes) /* the method left it out: it was not sure */
+		kdri_json_string(j, NULL, "?");
+	else
+		kdri_json_int(j, NULL, label);
+}
+
+static void put_entry(kdri_json *j, const sample_list *l, int64_t i)
+{
+	const int64_t *integers = l->values;
+	const double *reals = l->values;
+	if (l->kind == SECOND && integers[i] < 0)
+		kdri_json_null(j, NULL);
+	else if (l->kind == LABEL || l->kind == SECOND)
+		put_label(j, l->r, integers[i]);
+	else if (l->kind == INTEGER)
+		kdri_json_int(j, NULL, integers[i]);
+	else if (l->kind == REAL)
+		kdri_json_real(j, NULL, reals[i]);
+	else if (l->kind == TEXT)
+		kdri_json_string(j, NULL, ((char *const *)l->values)[i]);
+	else
+		kdri_json_reals(j, NULL, reals + i * l->width, l->width);
+}
 
 static kdr_status write_entries(void *user, int64_t first, int64_t end)
 {
 	const sample_list *l = user;
 	for (int64_t i = first; i < end; i++)
-		l->put(l->j, l, i);
+		put_entry(l->j, l, i);
 	return KDR_OK;
 }
 
@@ -74,7 +103,7 @@ static bool make_entries(void *user, int thread, int64_t first, int64_t end, cha
 	own.text = text;
 	own.room = room;
 	for (int64_t i = first; i < end && !own.failed; i++)
-		l->put(&own, l, i);
+		put_entry(&own, l, i);
 	*used = own.used;
 	return !own.failed;
 }
@@ -86,58 +115,19 @@ static kdr_status take_entries(void *user, const char *text, size_t length)
 	return KDR_OK;
 }
 
-static void put_list(kdri_json *j, const kdr_result *r, const kdri_task_result *t, const char *key,
-                     const void *values, void (*put)(kdri_json *j, const struct sample_list *l, int64_t i))
+/* Writes a list unless it is NULL. */
+static void put_list(kdri_json *j, const kdr_result *r, int64_t task, const char *key, entry kind,
+                     const void *values)
 {
+	const kdri_task_result *t = &r->tasks[task];
 	const kdri_pages *p = j->user;
+	if (!values)
+		return;
 	begin_samples(j, t, key);
-	sample_list l = { j, r, t, values, put, j->comma };
+	sample_list l = { j, r, values, kind, t->k, j->comma };
 	const kdri_row_text text = { &l, make_entries, take_entries, write_entries };
 	json_note(j, j->tree ? write_entries(&l, 0, t->n) : kdri_row_text_write(p->ctx, &text, t->n));
 	end_samples(j, t);
-}
-
-static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
-{
-	if (r->classes && label >= 0 && label < r->nclasses)
-		kdri_json_string(j, NULL, r->classes[label]);
-	else if (r->classes) /* the method left it out: it was not sure */
-		kdri_json_string(j, NULL, "?");
-	else
-		kdri_json_int(j, NULL, label);
-}
-
-static void put_label_entry(kdri_json *j, const sample_list *l, int64_t i)
-{
-	put_label(j, l->r, ((const int64_t *)l->values)[i]);
-}
-
-static void put_int_entry(kdri_json *j, const sample_list *l, int64_t i)
-{
-	kdri_json_int(j, NULL, ((const int64_t *)l->values)[i]);
-}
-
-static void put_real_entry(kdri_json *j, const sample_list *l, int64_t i)
-{
-	kdri_json_real(j, NULL, ((const double *)l->values)[i]);
-}
-
-static void put_second_entry(kdri_json *j, const sample_list *l, int64_t i)
-{
-	if (l->t->second[i] < 0)
-		kdri_json_null(j, NULL);
-	else
-		put_label(j, l->r, l->t->second[i]);
-}
-
-static void put_id_entry(kdri_json *j, const sample_list *l, int64_t i)
-{
-	kdri_json_string(j, NULL, l->t->ids[i]);
-}
-
-static void put_shares_entry(kdri_json *j, const sample_list *l, int64_t i)
-{
-	kdri_json_reals(j, NULL, l->t->probabilities + i * l->t->k, l->t->k);
 }
 
 void kdri_json_labels(kdri_json *j, const kdr_result *r, int64_t task)
@@ -152,43 +142,28 @@ void kdri_json_labels(kdri_json *j, const kdr_result *r, int64_t task)
 	kdri_json_end_array(j);
 	if (p->brief)
 		return;
-	if (!t->labels) {
+	if (!t->labels)
 		kdri_json_strings(j, "labels", NULL, 0);
-		return;
-	}
-	put_list(j, r, t, "labels", t->labels, put_label_entry);
+	put_list(j, r, task, "labels", LABEL, t->labels);
 }
 
 void kdri_json_ids(kdri_json *j, const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = &r->tasks[task];
-	if (t->ids)
-		put_list(j, r, t, "ids", NULL, put_id_entry);
-	if (t->probabilities)
-		put_list(j, r, t, "probabilities", NULL, put_shares_entry);
+	put_list(j, r, task, "ids", TEXT, r->tasks[task].ids);
+	put_list(j, r, task, "probabilities", REALS, r->tasks[task].probabilities);
 }
 
 void kdri_json_choices(kdri_json *j, const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = &r->tasks[task];
 	const char *from;
 	const double *sure = kdr_result_confidence(r, task, &from);
-	const double *agreement = kdri_sample_array(r, "agreement", task, KDR_FLOAT64),
-	             *unlike = kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64);
-	const int64_t *cluster = kdri_sample_array(r, "target_clusters", task, KDR_INT64),
-	              *fresh = kdri_sample_array(r, "may_be_new", task, KDR_INT64);
-	if (sure) {
-		put_list(j, r, t, "confidence", sure, put_real_entry);
+	put_list(j, r, task, "confidence", REAL, sure);
+	if (sure)
 		kdri_json_string(j, "confidence_from", from);
-	}
-	if (agreement)
-		put_list(j, r, t, "agreement", agreement, put_real_entry);
-	if (unlike)
-		put_list(j, r, t, "unlike_source", unlike, put_real_entry);
-	if (cluster)
-		put_list(j, r, t, "target_cluster", cluster, put_int_entry);
-	if (fresh)
-		put_list(j, r, t, "may_be_new", fresh, put_int_entry);
-	if (t->second)
-		put_list(j, r, t, "second", t->second, put_second_entry);
+	put_list(j, r, task, "agreement", REAL, kdri_sample_array(r, "agreement", task, KDR_FLOAT64));
+	put_list(j, r, task, "unlike_source", REAL, kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64));
+	put_list(j, r, task, "target_cluster", INTEGER,
+	         kdri_sample_array(r, "target_clusters", task, KDR_INT64));
+	put_list(j, r, task, "may_be_new", INTEGER, kdri_sample_array(r, "may_be_new", task, KDR_INT64));
+	put_list(j, r, task, "second", SECOND, r->tasks[task].second);
 }
