@@ -61,7 +61,7 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 	} files[] = { { ".labels", kdri_edited_labels }, { ".samples.csv", kdri_edited_samples } };
 	kdr_status st;
 	char file[8192];
-	kdri_result_file in = { 0 };
+	kdri_json_value *root = NULL;
 	const kdri_json_value *level = NULL;
 	kdri_edited e = { .ctx = ctx };
 	kdri_edited_copies copies = { .sets = NULL };
@@ -74,9 +74,9 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 		                 (long long)count);
 	KDRI_TRY(kdr_outputs_begin(ctx, NULL));
 	begun = true;
-	KDRI_TRY(kdri_result_file_open(ctx, path, &in));
-	KDRI_TRY(find_level(ctx, path, in.root, k, count, &level));
-	KDRI_TRY(kdri_edited_open(ctx, path, in.root, level, &e));
+	KDRI_TRY(kdri_result_file_read(ctx, path, &root));
+	KDRI_TRY(find_level(ctx, path, root, k, count, &level));
+	KDRI_TRY(kdri_edited_open(ctx, path, root, level, &e));
 	if (table)
 		KDRI_TRY(kdri_edited_copies_new(&e, &copies));
 	/* First whether everything can be written, then all of it. */
@@ -108,6 +108,6 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 done:
 	kdri_edited_copies_free(&e, &copies);
 	kdri_edited_close(&e);
-	kdri_result_file_close(ctx, &in);
+	kdri_json_value_free(root);
 	return begun ? kdr_outputs_end(ctx, st) : st;
 }

@@ -6,13 +6,6 @@
 
 #include <stdio.h>
 
-static kdr_status put_csv_label(const kdri_edited *e, int64_t task, kdri_output *out, int64_t label)
-{
-	return label < 0     ? KDR_OK
-	       : !e->classes ? kdri_output_printf(e->ctx, out, "%lld", (long long)label)
-	                     : kdri_csv_put_cell(e->ctx, out, kdri_edited_name(e, task, label), ',');
-}
-
 kdr_status kdri_edited_labels(const kdri_edited *e, int64_t task, kdri_output *out)
 {
 	const kdri_edited_task *t = &e->tasks[task];
@@ -26,6 +19,60 @@ kdr_status kdri_edited_labels(const kdri_edited *e, int64_t task, kdri_output *o
 }
 
 /* --- samples.csv ------------------------------------------------------------------------------------------- */
+
+/* The id of a sample, or its number from 1. */
+static kdr_status put_id(const kdri_edited *e, kdri_output *out, const kdri_edited_task *t, int64_t i)
+{
+	const char *id = kdri_json_text(kdri_json_at(t->ids, i), NULL);
+	return id ? kdri_csv_put_cell(e->ctx, out, id, ',')
+	          : kdri_output_printf(e->ctx, out, "%lld", (long long)i + 1);
+}
+
+/* The other cells, after a comma: empty if there is no text, or the number is not finite. */
+static kdr_status put_text(const kdri_edited *e, kdri_output *out, const char *text)
+{
+	KDRI_DO(kdri_output_write(e->ctx, out, ",", 1));
+	return text ? kdri_csv_put_cell(e->ctx, out, text, ',') : KDR_OK;
+}
+
+static kdr_status put_number(const kdri_edited *e, kdri_output *out, double value)
+{
+	char text[64] = ",";
+	if (isfinite(value))
+		text[1 + kdri_print_double(value, text + 1)] = '\0';
+	return kdri_output_write(e->ctx, out, text, strlen(text));
+}
+
+/* A cluster number, negative if there is none. */
+static kdr_status put_cluster(const kdri_edited *e, kdri_output *out, const kdri_json_value *value)
+{
+	const double number = kdri_json_number(value, NAN);
+	return put_number(e, out, number < 0 ? NAN : number);
+}
+
+static kdr_status put_label(const kdri_edited *e, int64_t task, kdri_output *out, int64_t label)
+{
+	return e->classes ? put_text(e, out, kdri_edited_name(e, task, label))
+	                  : put_number(e, out, label < 0 ? NAN : (double)label);
+}
+
+/* Why sample i has no label. */
+static const char *unlabelled_reason(const kdri_json_value *task, int64_t i)
+{
+	const kdri_json_value *list = kdri_json_get(task, "unlabelled");
+	int64_t low = 0, high = kdri_json_count(list); /* rows are in their order */
+	while (low < high) {
+		const int64_t middle = low + (high - low) / 2;
+		if (kdri_json_integer(kdri_json_get(kdri_json_at(list, middle), "row"), 0) < i + 1)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const kdri_json_value *found = kdri_json_at(list, low);
+	const char *reason = kdri_json_text(kdri_json_get(found, "reason"), NULL);
+	return reason && kdri_json_integer(kdri_json_get(found, "row"), 0) == i + 1 ? reason
+	                                                                            : "low confidence";
+}
 
 /* Which columns beyond those of every result a data set has. */
 typedef struct columns {
@@ -72,41 +119,28 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
                              int64_t i)
 {
 	const kdri_edited_task *t = &e->tasks[task];
-	const char *name = kdri_edited_called(e, task, t->labels[i]);
-	const int64_t second = kdri_edited_second(e, t, i);
-	KDRI_DO(kdri_put_id_cell(e->ctx, out, t->ids, i));
-	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-	KDRI_DO(put_csv_label(e, task, out, t->labels[i]));
+	KDRI_DO(put_id(e, out, t, i));
+	KDRI_DO(put_label(e, task, out, t->labels[i]));
 	if (c->names)
-		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-	if (c->names && name)
-		KDRI_DO(kdri_csv_put_cell(e->ctx, out, name, ','));
-	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-	KDRI_DO(t->by_hand[i] ? kdri_output_printf(e->ctx, out, "1")
-	                      : kdri_put_number_cell(e->ctx, out, kdri_json_at(t->confidence, i)));
-	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-	if (second >= 0)
-		KDRI_DO(put_csv_label(e, task, out, second));
+		KDRI_DO(put_text(e, out, kdri_edited_called(e, task, t->labels[i])));
+	KDRI_DO(put_number(e, out,
+	                   t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(t->confidence, i), NAN)));
+	KDRI_DO(put_label(e, task, out, kdri_edited_second(e, t, i)));
 	if (c->unlike) {
-		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-		KDRI_DO(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->unlike, i)));
-		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-		KDRI_DO(kdri_put_cluster_cell(e->ctx, out, kdri_json_at(c->cluster, i)));
-		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-		KDRI_DO(kdri_put_cluster_cell(e->ctx, out, kdri_json_at(c->fresh, i)));
+		KDRI_DO(put_number(e, out, kdri_json_number(kdri_json_at(c->unlike, i), NAN)));
+		KDRI_DO(put_cluster(e, out, kdri_json_at(c->cluster, i)));
+		KDRI_DO(put_cluster(e, out, kdri_json_at(c->fresh, i)));
 	}
-	for (int64_t l = 0; l < kdri_json_count(c->levels); l++) {
-		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-		KDRI_DO(kdri_put_cluster_cell(e->ctx, out, level_label(kdri_json_at(c->levels, l), task, i)));
-	}
+	for (int64_t l = 0; l < kdri_json_count(c->levels); l++)
+		KDRI_DO(put_cluster(e, out, level_label(kdri_json_at(c->levels, l), task, i)));
 	if (c->reasons)
 		KDRI_DO(kdri_output_printf(e->ctx, out, ",%s",
-		                           t->labels[i] < 0 ? kdri_unlabelled_reason(t->json, i) : ""));
+		                           t->labels[i] < 0 ? unlabelled_reason(t->json, i) : ""));
 	if (c->marks)
-		KDRI_DO(kdri_output_printf(e->ctx, out, t->wrong[i] ? ",1," : ",,"));
-	if (c->marks && t->notes[i])
-		KDRI_DO(kdri_csv_put_cell(e->ctx, out, t->notes[i], ','));
-	return kdri_output_printf(e->ctx, out, "\n");
+		KDRI_DO(put_number(e, out, t->wrong[i] ? 1 : NAN));
+	if (c->marks)
+		KDRI_DO(put_text(e, out, t->notes[i]));
+	return kdri_output_write(e->ctx, out, "\n", 1);
 }
 
 kdr_status kdri_edited_samples(const kdri_edited *e, int64_t task, kdri_output *out)
@@ -124,23 +158,18 @@ static kdr_status fill_probabilities(const kdri_edited *e, int64_t task, kdri_ou
 	const kdri_edited_task *t = &e->tasks[task];
 	const kdri_json_value *list = kdri_json_get(t->json, "probabilities");
 	double *p = NULL;
-	char text[64];
 	KDRI_TRY(KDRI_NEW(e->ctx, &p, e->numbers));
 	KDRI_TRY(kdri_output_printf(e->ctx, out, "id"));
 	for (int64_t c = 0; c < e->numbers; c++)
-		if (t->clusters[c].exists) {
-			KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
-			KDRI_TRY(put_csv_label(e, task, out, c));
-		}
+		if (t->clusters[c].exists)
+			KDRI_TRY(put_label(e, task, out, c));
 	KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
 	for (int64_t i = 0; i < t->n; i++) {
 		kdri_edited_probabilities(e, t, kdri_json_at(list, i), i, p);
-		KDRI_TRY(kdri_put_id_cell(e->ctx, out, t->ids, i));
+		KDRI_TRY(put_id(e, out, t, i));
 		for (int64_t c = 0; c < e->numbers; c++)
-			if (t->clusters[c].exists) {
-				text[kdri_print_double(p[c], text)] = '\0';
-				KDRI_TRY(kdri_output_printf(e->ctx, out, ",%s", text));
-			}
+			if (t->clusters[c].exists)
+				KDRI_TRY(put_number(e, out, p[c]));
 		KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
 	}
 done:
@@ -223,8 +252,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	kdr_status st;
 	char path[8192], page[8192], *text = NULL;
 	size_t size = 0;
-	kdri_result_file in = { 0 };
-	kdri_json_value *edits = NULL;
+	kdri_json_value *root = NULL, *edits = NULL;
 	kdri_input *lines = NULL;
 	kdri_name_list names = { 0 };
 	kdri_edited e = { .ctx = ctx };
@@ -236,8 +264,8 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	KDRI_DO(kdri_copied_check(ctx, o.columns));
 	KDRI_TRY(kdr_outputs_begin(ctx, folder));
 	begun = true;
-	KDRI_TRY(kdri_result_file_open(ctx, result_json, &in));
-	KDRI_TRY(kdri_edited_open(ctx, result_json, in.root, NULL, &e));
+	KDRI_TRY(kdri_result_file_read(ctx, result_json, &root));
+	KDRI_TRY(kdri_edited_open(ctx, result_json, root, NULL, &e));
 	KDRI_TRY(kdri_report_read(ctx, edits_json, &text, &size));
 	if (is_name_list(text, size)) {
 		KDRI_TRY(kdri_input_from_memory(ctx, text, size, edits_json, &lines));
@@ -292,6 +320,6 @@ done:
 	kdri_name_list_free(ctx, &names);
 	kdri_json_value_free(edits);
 	kdri_free(ctx, text);
-	kdri_result_file_close(ctx, &in);
+	kdri_json_value_free(root);
 	return begun ? kdr_outputs_end(ctx, st) : st;
 }

@@ -16,7 +16,7 @@ typedef struct kdri_edited_cluster {
 	bool changed;     /* it has other samples than in the result */
 	const char *name; /* NULL: none. Borrowed from the result or the edits, as notes are. */
 	const char *note;
-	int64_t size;                /* kdri_edited_count */
+	int64_t size;                /* samples */
 	const kdri_json_value *json; /* of the result; NULL: none */
 } kdri_edited_cluster;
 
@@ -64,8 +64,6 @@ void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, 
                                int64_t i, double *p);
 /* The second choice of sample i: -1 for one that was moved by hand. */
 int64_t kdri_edited_second(const kdri_edited *e, const kdri_edited_task *t, int64_t i);
-/* Counts the samples of all clusters. */
-void kdri_edited_count(kdri_edited *e);
 
 /* relabel.c: NAME.labels and NAME.samples.csv of a data set. */
 typedef kdr_status kdri_edited_fill(const kdri_edited *e, int64_t task, kdri_output *out);
@@ -90,8 +88,6 @@ typedef struct kdri_edited_copies {
 /* kdri_edited_copies_free also after a failure. */
 kdr_status kdri_edited_copies_new(const kdri_edited *e, kdri_edited_copies *out);
 void kdri_edited_copies_free(const kdri_edited *e, kdri_edited_copies *c);
-/* The probability that a cluster is the same group in all data sets; NaN: unknown, or the cluster is in one of them. */
-double kdri_edited_match(const kdri_edited *e, int64_t number);
 
 /* relabel_hdf5.c: a copy of the .h5ad input with the edited labels, and of a model with the classes' names. Without `write`, checks
  * whether it is possible. */

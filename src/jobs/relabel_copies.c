@@ -62,31 +62,3 @@ void kdri_edited_copies_free(const kdri_edited *e, kdri_edited_copies *c)
 	}
 	KDRI_FREE(e->ctx, c->sets, c->numbers, c->number);
 }
-
-double kdri_edited_match(const kdri_edited *e, int64_t number)
-{
-	const kdri_json_value *matches = kdri_json_get(e->root, "correspondence");
-	double lowest = NAN;
-	const char *from = NULL;
-	if (e->classes || e->moved || e->merged)
-		return NAN;
-	for (int64_t t = 0; t < e->ntasks; t++) {
-		if (!e->tasks[t].clusters[number].exists)
-			continue;
-		if (!from) {
-			from = e->tasks[t].name;
-			continue;
-		}
-		lowest = isnan(lowest) ? 1 : lowest;
-		for (int64_t i = 0; i < kdri_json_count(matches); i++) {
-			const kdri_json_value *m = kdri_json_at(matches, i);
-			const char *a = kdri_json_text(kdri_json_get(m, "from"), NULL),
-			           *b = kdri_json_text(kdri_json_get(m, "to"), NULL);
-			if (a && b && strcmp(a, from) == 0 && strcmp(b, e->tasks[t].name) == 0)
-				lowest = fmin(lowest,
-				              kdri_json_number(
-				                      kdri_json_at(kdri_json_get(m, "quality"), number), 1));
-		}
-	}
-	return lowest;
-}

@@ -422,6 +422,19 @@ static kdr_status check_head(const kdri_edited *e, const kdri_json_value *root)
 	return KDR_OK;
 }
 
+/* Counts the samples of all clusters. */
+static void count_samples(kdri_edited *e)
+{
+	for (int64_t t = 0; t < e->ntasks; t++) {
+		kdri_edited_task *task = &e->tasks[t];
+		for (int64_t c = 0; c < e->numbers; c++)
+			task->clusters[c].size = 0;
+		for (int64_t i = 0; i < task->n; i++)
+			if (task->labels[i] >= 0)
+				task->clusters[task->labels[i]].size++;
+	}
+}
+
 kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_value *root)
 {
 	e->file = file;
@@ -431,7 +444,7 @@ kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_va
 		edit d = { .e = e, .json = kdri_json_at(e->edits, i), .number = i + 1, .task = -1 };
 		KDRI_DO(apply_one(&d));
 	}
-	kdri_edited_count(e);
+	count_samples(e);
 	return KDR_OK;
 }
 
@@ -466,6 +479,6 @@ kdr_status kdri_edits_names(kdri_edited *e, const char *file, const kdri_name_li
 					        file, (long long)c, (long long)list->numbers[i],
 					        list->names[i]);
 			}
-	kdri_edited_count(e);
+	count_samples(e);
 	return KDR_OK;
 }

@@ -117,6 +117,35 @@ static kdr_status category_of(const kdri_edited *e, int64_t task, const kdri_cop
 	return KDR_OK;
 }
 
+/* The probability that a cluster is the same group in all data sets; NaN: unknown, or the cluster is in one of them. */
+static double edited_match(const kdri_edited *e, int64_t number)
+{
+	const kdri_json_value *matches = kdri_json_get(e->root, "correspondence");
+	double lowest = NAN;
+	const char *from = NULL;
+	if (e->classes || e->moved || e->merged)
+		return NAN;
+	for (int64_t t = 0; t < e->ntasks; t++) {
+		if (!e->tasks[t].clusters[number].exists)
+			continue;
+		if (!from) {
+			from = e->tasks[t].name;
+			continue;
+		}
+		lowest = isnan(lowest) ? 1 : lowest;
+		for (int64_t i = 0; i < kdri_json_count(matches); i++) {
+			const kdri_json_value *m = kdri_json_at(matches, i);
+			const char *a = kdri_json_text(kdri_json_get(m, "from"), NULL),
+			           *b = kdri_json_text(kdri_json_get(m, "to"), NULL);
+			if (a && b && strcmp(a, from) == 0 && strcmp(b, e->tasks[t].name) == 0)
+				lowest = fmin(lowest,
+				              kdri_json_number(
+				                      kdri_json_at(kdri_json_get(m, "quality"), number), 1));
+		}
+	}
+	return lowest;
+}
+
 /* The rows of one data set in the file, by their names; a file without names has one data set. */
 static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_copied *set,
                                  const char *input, annotated *a)
@@ -134,7 +163,7 @@ static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_
 		KDRI_DO(category_of(e, task, set, set->labels[i], a, &a->codes[row]));
 		KDRI_DO(category_of(e, task, set, set->second ? set->second[i] : -1, a, &a->second[row]));
 		a->confidence[row] = set->confidence ? set->confidence[i] : NAN;
-		a->match[row] = set->labels[i] < 0 ? NAN : kdri_edited_match(e, set->labels[i]);
+		a->match[row] = set->labels[i] < 0 ? NAN : edited_match(e, set->labels[i]);
 		a->sure |= isfinite(a->confidence[row]);
 		a->matched |= isfinite(a->match[row]);
 		a->doubted |= a->second[row] >= 0;

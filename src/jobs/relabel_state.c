@@ -1,5 +1,12 @@
 /* The labels of a result.json, in numbers. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/system.h"
 #include "jobs/relabel.h"
+
+/* Whether a list is absent or has `n` entries. */
+static bool has_length(const kdri_json_value *list, int64_t n)
+{
+	return !list || (kdri_json_is(list, KDRI_JSON_ARRAY) && kdri_json_count(list) == n);
+}
 
 /* The number of a label: a cluster's own, or the index of a class, which is added if it is new; -1: none. */
 static kdr_status state_number(kdri_edited *e, const kdri_json_value *label, int64_t *out)
@@ -44,6 +51,17 @@ static kdr_status state_take_clusters(kdri_edited *e, const kdri_json_value *tas
 	return KDR_OK;
 }
 
+/* An error unless the name of a data set can be the name of a file. */
+static kdr_status check_file_name(const kdri_edited *e, int64_t task)
+{
+	const char *name = e->tasks[task].name;
+	if (name && name[0] && name[0] != '.' && !strpbrk(name, kdri_not_in_names))
+		return KDR_OK;
+	return kdri_fail(e->ctx, KDR_ERR_FORMAT,
+	                 "%s: data set %lld of %s: its name cannot be the name of a file", e->result,
+	                 (long long)task + 1, e->level ? "the level" : "the result");
+}
+
 static kdr_status state_open_task(kdri_edited *e, int64_t index)
 {
 	kdri_edited_task *t = &e->tasks[index];
@@ -55,19 +73,17 @@ static kdr_status state_open_task(kdri_edited *e, int64_t index)
 	t->ids = kdri_json_get(t->json, "ids");
 	t->confidence = kdri_json_get(from, "confidence");
 	t->second = kdri_json_get(from, "second");
-	bool sound = kdri_json_has_length(t->ids, t->n);
+	bool sound = has_length(t->ids, t->n);
 	for (int64_t i = 0; i < t->n && e->level && sound; i++)
 		sound = kdri_json_is(kdri_json_at(labels, i), KDRI_JSON_INTEGER);
-	if (e->level &&
-	    (!sound || !kdri_json_is(labels, KDRI_JSON_ARRAY) || !kdri_json_has_length(t->confidence, t->n) ||
-	     !kdri_json_has_length(t->second, t->n)))
+	if (e->level && (!sound || !kdri_json_is(labels, KDRI_JSON_ARRAY) ||
+	                 !has_length(t->confidence, t->n) || !has_length(t->second, t->n)))
 		return kdri_fail(
 		        e->ctx, KDR_ERR_FORMAT,
 		        "%s: data set %lld of the level: an array 'labels' of whole numbers is needed, and other lists of the same length",
 		        e->result, (long long)index + 1);
 	if (t->n > 0 || e->level)
-		KDRI_DO(kdri_check_file_name(e->ctx, e->result, index, e->level ? "the level" : "the result",
-		                             t->name));
+		KDRI_DO(check_file_name(e, index));
 	if (!sound && t->n > 0)
 		return kdri_fail(e->ctx, KDR_ERR_FORMAT,
 		                 "%s: data set %lld has %lld labels and another number of ids", e->result,
@@ -249,16 +265,4 @@ void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, 
 		p[t->labels[i]] = 1;
 	for (int64_t c = 0; c < KDRI_MIN(e->before, kdri_json_count(row)) && !by_hand; c++)
 		p[t->into[c]] += kdri_json_number(kdri_json_at(row, c), 0);
-}
-
-void kdri_edited_count(kdri_edited *e)
-{
-	for (int64_t t = 0; t < e->ntasks; t++) {
-		kdri_edited_task *task = &e->tasks[t];
-		for (int64_t c = 0; c < e->numbers; c++)
-			task->clusters[c].size = 0;
-		for (int64_t i = 0; i < task->n; i++)
-			if (task->labels[i] >= 0)
-				task->clusters[task->labels[i]].size++;
-	}
 }

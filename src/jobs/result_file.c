@@ -5,77 +5,25 @@
 #include "core/system.h"
 #include "io/output/set.h"
 
-#include "io/table/csv.h"
 #include "jobs/report/report.h"
 
 #include <stdio.h>
 
-kdr_status kdri_result_file_open(kdr_context *ctx, const char *path, kdri_result_file *out)
+kdr_status kdri_result_file_read(kdr_context *ctx, const char *path, kdri_json_value **root)
 {
+	kdr_status st;
+	char *text = NULL;
 	size_t size = 0;
-	KDRI_DO(kdri_report_read(ctx, path, &out->text, &size));
-	KDRI_DO(kdri_json_parse(ctx, path, 1, out->text, size, &out->root));
-	return kdri_report_check(ctx, path, out->root);
-}
-
-void kdri_result_file_close(kdr_context *ctx, kdri_result_file *file)
-{
-	kdri_json_value_free(file->root);
-	kdri_free(ctx, file->text);
-	*file = (kdri_result_file){ 0 };
-}
-
-bool kdri_json_has_length(const kdri_json_value *list, int64_t n)
-{
-	return !list || (kdri_json_is(list, KDRI_JSON_ARRAY) && kdri_json_count(list) == n);
-}
-
-kdr_status kdri_check_file_name(kdr_context *ctx, const char *path, int64_t task, const char *where,
-                                const char *name)
-{
-	if (name && name[0] && name[0] != '.' && !strpbrk(name, kdri_not_in_names))
-		return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_FORMAT,
-	                 "%s: data set %lld of %s: its name cannot be the name of a file", path,
-	                 (long long)task + 1, where);
-}
-
-kdr_status kdri_put_id_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *ids, int64_t i)
-{
-	const char *id = kdri_json_text(kdri_json_at(ids, i), NULL);
-	return id ? kdri_csv_put_cell(ctx, out, id, ',')
-	          : kdri_output_printf(ctx, out, "%lld", (long long)i + 1);
-}
-
-kdr_status kdri_put_number_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value)
-{
-	char text[64] = "";
-	const double number = kdri_json_number(value, NAN);
-	if (isfinite(number))
-		text[kdri_print_double(number, text)] = '\0';
-	return kdri_output_write(ctx, out, text, strlen(text));
-}
-
-kdr_status kdri_put_cluster_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value)
-{
-	return kdri_json_number(value, 0) < 0 ? KDR_OK : kdri_put_number_cell(ctx, out, value);
-}
-
-const char *kdri_unlabelled_reason(const kdri_json_value *task, int64_t i)
-{
-	const kdri_json_value *list = kdri_json_get(task, "unlabelled");
-	int64_t low = 0, high = kdri_json_count(list); /* rows are in their order */
-	while (low < high) {
-		const int64_t middle = low + (high - low) / 2;
-		if (kdri_json_integer(kdri_json_get(kdri_json_at(list, middle), "row"), 0) < i + 1)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const kdri_json_value *found = kdri_json_at(list, low);
-	const char *reason = kdri_json_text(kdri_json_get(found, "reason"), NULL);
-	return reason && kdri_json_integer(kdri_json_get(found, "row"), 0) == i + 1 ? reason
-	                                                                            : "low confidence";
+	kdri_json_value *own = NULL;
+	KDRI_TRY(kdri_report_read(ctx, path, &text, &size));
+	KDRI_TRY(kdri_json_parse(ctx, path, 1, text, size, &own));
+	KDRI_TRY(kdri_report_check(ctx, path, own));
+	*root = own;
+	own = NULL;
+done:
+	kdri_free(ctx, text);
+	kdri_json_value_free(own);
+	return st;
 }
 
 kdr_status kdri_result_fingerprint(kdr_context *ctx, const kdri_json_value *root, char out[KDRI_FINGERPRINT])

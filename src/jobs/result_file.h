@@ -6,28 +6,8 @@
 #include "core/json_write.h"
 #include "io/io.h"
 
-typedef struct kdri_result_file {
-	char *text;
-	kdri_json_value *root;
-} kdri_result_file;
-
-/* Reads, parses and checks a result. kdri_result_file_close also after a failure. */
-kdr_status kdri_result_file_open(kdr_context *ctx, const char *path, kdri_result_file *out);
-void kdri_result_file_close(kdr_context *ctx, kdri_result_file *file);
-
-/* Whether a list is absent or has `n` entries. */
-bool kdri_json_has_length(const kdri_json_value *list, int64_t n);
-/* An error unless the name of a data set, which may be NULL, can be the name of a file. `where` completes "data set 1 of ...". */
-kdr_status kdri_check_file_name(kdr_context *ctx, const char *path, int64_t task, const char *where,
-                                const char *name);
-
-/* Cells of samples.csv: the id of sample i, or its number from 1; a number, empty if it is absent. */
-kdr_status kdri_put_id_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *ids, int64_t i);
-kdr_status kdri_put_number_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value);
-/* A cluster number, empty if it is negative: the sample has no label. */
-kdr_status kdri_put_cluster_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value);
-/* Why sample i of a data set of a result has no label, in the words of samples.csv. */
-const char *kdri_unlabelled_reason(const kdri_json_value *task, int64_t i);
+/* Reads, parses and checks a result; free it with kdri_json_value_free. */
+kdr_status kdri_result_file_read(kdr_context *ctx, const char *path, kdri_json_value **root);
 
 /* "files": the names of all files in the folder of the result.json at `path`: itself and what waits in the open set of outputs. It is
  * near the beginning of a result, so that it can be read without the rest. */

@@ -11,9 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdr_context *ctx = NULL;
 	char *html = NULL;
 	int64_t length = 0;
+	kdri_json_value *root = NULL;
 	if (kdr_context_new(&ctx, NULL) != KDR_OK)
 		return 0;
-	kdr_status st = kdri_report_render(ctx, "fuzz.json", (const char *)data, size, &html, &length);
+	kdr_status st = kdri_json_parse(ctx, "fuzz.json", 1, (const char *)data, size, &root);
+	if (st == KDR_OK)
+		st = kdri_report_check(ctx, "fuzz.json", root);
+	if (st == KDR_OK)
+		st = kdri_report_page(ctx, root, &html, &length);
 	if ((st == KDR_OK) != (html != NULL) || (st != KDR_OK && !kdr_context_error(ctx)[0]))
 		abort();
 	for (int64_t i = 0; i + 1 < length; i++)
@@ -21,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    strncmp(html + i, "<script", KDRI_MIN(7, (size_t)(length - i))) == 0)
 			abort();
 	kdri_free(ctx, html);
+	kdri_json_value_free(root);
 	kdr_context_free(ctx);
 	return 0;
 }

@@ -25,11 +25,24 @@ static const char full[] =
         "\"],\"method_fields\":{\"objective_start\":20,\"" EVIL "\":\"" EVIL "\",\"list\":[1,2.5,\"" EVIL
         "\"],\"deep\":[[1,2],{}]}}";
 
+static kdr_status page_of(kdr_context *ctx, const char *file, const char *json, size_t size, char **html,
+                          int64_t *length)
+{
+	kdri_json_value *root = NULL;
+	kdr_status st = kdri_json_parse(ctx, file, 1, json, size, &root);
+	if (st == KDR_OK)
+		st = kdri_report_check(ctx, file, root);
+	if (st == KDR_OK)
+		st = kdri_report_page(ctx, root, html, length);
+	kdri_json_value_free(root);
+	return st;
+}
+
 static kdr_status render(kdr_context *ctx, const char *json, char **html)
 {
 	char *bytes = NULL;
 	int64_t length = 0;
-	kdr_status st = kdri_report_render(ctx, "r.json", json, strlen(json), &bytes, &length);
+	kdr_status st = page_of(ctx, "r.json", json, strlen(json), &bytes, &length);
 	if (st == KDR_OK) {
 		*html = test_malloc((size_t)length + 1);
 		memcpy(*html, bytes, (size_t)length);
@@ -299,7 +312,7 @@ static void render__truncated_anywhere__is_refused(void **state)
 	for (size_t n = 0; n < sizeof full - 1; n++) {
 		char *html = NULL;
 		int64_t length = 0;
-		assert_int_equal(kdri_report_render(ctx, "r.json", full, n, &html, &length), KDR_ERR_FORMAT);
+		assert_int_equal(page_of(ctx, "r.json", full, n, &html, &length), KDR_ERR_FORMAT);
 	}
 	kdr_context_free(ctx);
 }
@@ -449,7 +462,7 @@ static void render__each_allocation_failing__gives_memory_error_and_no_leak(void
 		int64_t length = 0;
 		assert_true(n < 1000);
 		assert_int_equal(kdr_context_new(&ctx, &allocator), KDR_OK);
-		st = kdri_report_render(ctx, "r.json", full, sizeof full - 1, &html, &length);
+		st = page_of(ctx, "r.json", full, sizeof full - 1, &html, &length);
 		assert_true(st == KDR_OK || st == KDR_ERR_MEMORY);
 		assert_true(st == KDR_OK || !html);
 		kdri_free(ctx, html);

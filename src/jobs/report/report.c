@@ -7,6 +7,7 @@
 
 #include "io/io.h"
 #include "jobs/report/assets.h"
+#include "jobs/result_file.h"
 
 /* Far beyond any result; keeps a compressed bomb from filling the memory. */
 static const int64_t most_bytes = (int64_t)1 << 30;
@@ -42,7 +43,7 @@ static void put_text(kdri_json *j, const char *text)
 	kdri_json_raw(j, text, strlen(text));
 }
 
-static kdr_status make_page(kdr_context *ctx, const kdri_json_value *root, char **html, int64_t *length)
+kdr_status kdri_report_page(kdr_context *ctx, const kdri_json_value *root, char **html, int64_t *length)
 {
 	char script[45], style[45];
 	kdri_json j = kdri_page_json(ctx);
@@ -82,29 +83,26 @@ static kdr_status make_page(kdr_context *ctx, const kdri_json_value *root, char 
 	return KDR_OK;
 }
 
-kdr_status kdri_report_render(kdr_context *ctx, const char *file, const char *json, size_t size, char **html,
-                              int64_t *length)
-{
-	kdr_status st;
-	kdri_json_value *root = NULL;
-	KDRI_TRY(kdri_json_parse(ctx, file, 1, json, size, &root));
-	KDRI_TRY(kdri_report_check(ctx, file, root));
-	KDRI_TRY(make_page(ctx, root, html, length));
-done:
-	kdri_json_value_free(root);
-	return st;
-}
-
 kdr_status kdri_report_write(kdr_context *ctx, const kdri_json_value *root, const char *output_html,
                              bool force)
 {
 	kdr_status st;
 	char *html = NULL;
 	int64_t length = 0;
-	KDRI_TRY(make_page(ctx, root, &html, &length));
+	KDRI_TRY(kdri_report_page(ctx, root, &html, &length));
 	KDRI_TRY(kdr_write_file(ctx, output_html, html, (size_t)length, force));
 done:
 	kdri_free(ctx, html);
+	return st;
+}
+
+/* The page of a tree, which is freed, if there is one. */
+static kdr_status write_and_free(kdr_context *ctx, kdr_status st, kdri_json_value *root,
+                                 const char *output_html, bool force)
+{
+	if (st == KDR_OK)
+		st = kdri_report_write(ctx, root, output_html, force);
+	kdri_json_value_free(root);
 	return st;
 }
 
@@ -112,23 +110,14 @@ kdr_status kdr_report_result(kdr_context *ctx, const kdr_result *result, const c
 {
 	kdri_json_value *root = NULL;
 	KDRI_NEED(ctx, result && output_html);
-	KDRI_DO(kdri_result_tree(ctx, result, true, &root));
-	const kdr_status st = kdri_report_write(ctx, root, output_html, force);
-	kdri_json_value_free(root);
-	return st;
+	const kdr_status st = kdri_result_tree(ctx, result, true, &root);
+	return write_and_free(ctx, st, root, output_html, force);
 }
 
 kdr_status kdr_report(kdr_context *ctx, const char *result_json, const char *output_html, bool force)
 {
-	kdr_status st;
-	char *json = NULL, *html = NULL;
-	size_t size = 0;
-	int64_t length = 0;
+	kdri_json_value *root = NULL;
 	KDRI_NEED(ctx, result_json && output_html);
-	KDRI_TRY(kdri_report_read(ctx, result_json, &json, &size));
-	KDRI_TRY(kdri_report_render(ctx, result_json, json, size, &html, &length));
-	KDRI_TRY(kdr_write_file(ctx, output_html, html, (size_t)length, force));
-done:
-	KDRI_FREE(ctx, json, html);
-	return st;
+	const kdr_status st = kdri_result_file_read(ctx, result_json, &root);
+	return write_and_free(ctx, st, root, output_html, force);
 }
