@@ -7,6 +7,8 @@
 
 /* Writes acc, nmi, ... into the open object. */
 void kdri_json_scores(kdri_json *j, const kdr_scores *scores);
+/* Writes them as an object "metrics", null if there are none. */
+void kdri_json_metrics(kdri_json *j, const kdr_scores *scores);
 /* Writes an object "quality": scores that need no true classes. */
 void kdri_json_quality(kdri_json *j, const kdr_quality *quality);
 /* A sentence about what these scores do not measure. */

@@ -316,6 +316,17 @@ void kdri_json_scores(kdri_json *j, const kdr_scores *s)
 	kdri_json_real(j, "v_measure", s->v_measure);
 }
 
+void kdri_json_metrics(kdri_json *j, const kdr_scores *s)
+{
+	if (s->n == 0) {
+		kdri_json_null(j, "metrics");
+		return;
+	}
+	kdri_json_object(j, "metrics");
+	kdri_json_scores(j, s);
+	kdri_json_end_object(j);
+}
+
 void kdri_json_quality(kdri_json *j, const kdr_quality *q)
 {
 	kdri_json_object(j, "quality");

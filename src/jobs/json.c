@@ -47,17 +47,6 @@ static void put_options(kdri_json *j, const kdr_options *options)
 
 /* --- tasks ---------------------------------------------------------------------------------------- */
 
-static void put_scores(kdri_json *j, const kdr_scores *s)
-{
-	if (s->n == 0) {
-		kdri_json_null(j, "metrics");
-		return;
-	}
-	kdri_json_object(j, "metrics");
-	kdri_json_scores(j, s);
-	kdri_json_end_object(j);
-}
-
 /* Names of clusters, null for those without one. */
 static void put_names(kdri_json *j, const kdri_task_result *t)
 {
@@ -74,35 +63,29 @@ static void put_names(kdri_json *j, const kdri_task_result *t)
 	kdri_json_end_array(j);
 }
 
-/* Rows of the file without a label. */
+static void put_row(kdri_json *j, int64_t row, const char *id, const char *reason)
+{
+	kdri_json_object(j, NULL);
+	kdri_json_int(j, "row", row);
+	kdri_json_string(j, "id", id);
+	kdri_json_string(j, "reason", reason);
+	kdri_json_end_object(j);
+}
+
+/* Rows of the file that are no samples, and samples without a label, because they have no content. */
 static void put_left_out(kdri_json *j, const kdri_task_result *t)
 {
 	kdri_json_array(j, "left_out");
-	for (int64_t i = 0; i < t->nleft_out; i++) {
-		kdri_json_object(j, NULL);
-		kdri_json_int(j, "row", t->left_out[i].row);
-		kdri_json_string(j, "id", t->left_out[i].id);
-		kdri_json_string(j, "reason", t->left_out[i].reason);
-		kdri_json_end_object(j);
-	}
+	for (int64_t i = 0; i < t->nleft_out; i++)
+		put_row(j, t->left_out[i].row, t->left_out[i].id, t->left_out[i].reason);
 	kdri_json_end_array(j);
-}
-
-/* Samples without a label, because they have no content. */
-static void put_no_label(kdri_json *j, const kdri_task_result *t)
-{
 	if (!t->no_label)
 		return;
 	kdri_json_array(j, "unlabelled");
-	for (int64_t i = 0; i < t->n; i++) {
-		if (!t->no_label[i])
-			continue;
-		kdri_json_object(j, NULL);
-		kdri_json_int(j, "row", i + 1);
-		kdri_json_string(j, "id", t->ids ? t->ids[i] : "");
-		kdri_json_string(j, "reason", kdri_no_label_text((kdri_no_label)t->no_label[i]));
-		kdri_json_end_object(j);
-	}
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->no_label[i])
+			put_row(j, i + 1, t->ids ? t->ids[i] : "",
+			        kdri_no_label_text((kdri_no_label)t->no_label[i]));
 	kdri_json_end_array(j);
 }
 
@@ -309,7 +292,6 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	if (!is_brief(j))
 		kdri_json_ids(j, r, i);
 	put_left_out(j, t);
-	put_no_label(j, t);
 	put_columns(j, t);
 	if (t->labels && t->origin && (t->dialect.delimiter || t->dialect.workbook) && !r->parted)
 		kdri_json_table(j, t->path,
@@ -328,7 +310,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	if (t->nadvice > 0)
 		kdri_json_strings(j, "advice", t->advice, t->nadvice);
 	put_sharing(j, t);
-	put_scores(j, &t->scores);
+	kdri_json_metrics(j, &t->scores);
 	if (t->quality.n > 0) /* requested */
 		kdri_json_quality(j, &t->quality);
 	put_curves(j, r, i);
@@ -394,7 +376,7 @@ static void put_level(kdri_json *j, const kdr_result *r, int64_t at)
 		kdri_json_labels(j, level, i);
 		if (!is_brief(j))
 			kdri_json_choices(j, level, i);
-		put_scores(j, &t->scores);
+		kdri_json_metrics(j, &t->scores);
 		if (t->parents && at > 0) {
 			const kdri_task_result *before = &r->levels[at - 1]->tasks[i];
 			kdri_json_array(j, "parents"); /* of the clusters 0, 1, ... */

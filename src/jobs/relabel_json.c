@@ -5,8 +5,26 @@
  * without the data, such as the features of a cluster that has other samples now, are omitted. */
 #include "core/figures.h"
 #include "core/json_write.h"
+#include "core/words.h"
 #include "jobs/relabel.h"
 #include "kindred/metrics.h"
+
+/* Writes one member of an object instead of copying it. */
+typedef kdr_status json_put_one(kdri_json *j, const kdri_edited *e, const kdri_json_value *object);
+
+/* Copies the members of an object, except those of these names; `instead`, unless NULL, writes them. */
+static kdr_status json_put_but(kdri_json *j, const kdri_edited *e, const kdri_json_value *object,
+                               const char *const *names, json_put_one *instead)
+{
+	for (int64_t i = 0; i < kdri_json_count(object); i++) {
+		const kdri_json_value *value = kdri_json_at(object, i);
+		if (kdri_word_index(names, kdri_json_key(value)) < 0)
+			kdri_json_put(j, kdri_json_key(value), value);
+		else if (instead)
+			KDRI_DO(instead(j, e, object));
+	}
+	return KDR_OK;
+}
 
 /* --- labels ------------------------------------------------------------------------------------------------ */
 
@@ -101,8 +119,7 @@ static void json_put_cluster(kdri_json *j, const kdri_edited *e, int64_t task, i
 {
 	const kdri_edited_task *t = &e->tasks[task];
 	const kdri_edited_cluster *c = &t->clusters[number];
-	const kdri_json_value *was = c->json;
-	static const char *const own[] = { "number", "class", "size", "name", "note", "merged_into" };
+	static const char *const own[] = { "number", "class", "size", "name", "note", "merged_into", NULL };
 	kdri_json_object(j, NULL);
 	kdri_json_int(j, "number", number);
 	if (e->classes)
@@ -115,13 +132,7 @@ static void json_put_cluster(kdri_json *j, const kdri_edited *e, int64_t task, i
 	if (!c->exists && number < e->before && t->into[number] != number)
 		json_put_label(j, e, task, "merged_into", t->into[number]);
 	if (c->exists && !c->changed)
-		for (int64_t i = 0; i < kdri_json_count(was); i++) {
-			bool replaced = false;
-			for (size_t f = 0; f < sizeof own / sizeof *own && !replaced; f++)
-				replaced = strcmp(kdri_json_key(kdri_json_at(was, i)), own[f]) == 0;
-			if (!replaced)
-				kdri_json_put(j, kdri_json_key(kdri_json_at(was, i)), kdri_json_at(was, i));
-		}
+		json_put_but(j, e, c->json, own, NULL);
 	kdri_json_end_object(j);
 }
 
@@ -140,13 +151,13 @@ static void json_put_clusters(kdri_json *j, const kdri_edited *e, int64_t task)
 static void json_put_names(kdri_json *j, const kdri_edited *e, int64_t task)
 {
 	int64_t span = 0;
+	bool named = false;
 	for (int64_t n = 0; n < e->numbers; n++)
-		if (e->tasks[task].clusters[n].exists && kdri_edited_name(e, task, n))
+		if (e->tasks[task].clusters[n].exists) {
+			named = named || kdri_edited_name(e, task, n);
 			span = n + 1;
-	for (int64_t n = span; span > 0 && n < e->numbers; n++)
-		if (e->tasks[task].clusters[n].exists)
-			span = n + 1;
-	if (span == 0)
+		}
+	if (!named)
 		return;
 	kdri_json_array(j, "names");
 	for (int64_t n = 0; n < span; n++) {
@@ -188,13 +199,7 @@ static kdr_status json_put_scores(kdri_json *j, const kdri_edited *e, int64_t ta
 		KDRI_TRY(kdr_evaluate(e->ctx, found, truth, n, &scores));
 	if (e->classes && scores.n > 0)
 		scores.acc = (double)right / (double)scores.n;
-	if (scores.n > 0) {
-		kdri_json_object(j, "metrics");
-		kdri_json_scores(j, &scores);
-		kdri_json_end_object(j);
-	} else {
-		kdri_json_null(j, "metrics");
-	}
+	kdri_json_metrics(j, &scores);
 done:
 	KDRI_FREE(e->ctx, found, truth);
 	kdri_names_free(e->ctx, &names);
@@ -249,7 +254,7 @@ static int64_t count_clusters(const kdri_edited *e, const kdri_edited_task *t)
 
 static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task)
 {
-	static const char *const own[] = { "moved_by_hand", "wrong", "sample_notes" };
+	static const char *const own[] = { "moved_by_hand", "wrong", "sample_notes", NULL };
 	const kdri_edited_task *t = &e->tasks[task];
 	const bool changed = e->moved || e->merged;
 	kdri_json_object(j, NULL);
@@ -257,11 +262,8 @@ static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task
 		const kdri_json_value *value = kdri_json_at(t->json, i);
 		const char *key = kdri_json_key(value);
 		const bool list = kdri_json_is(value, KDRI_JSON_ARRAY) && t->n > 0;
-		bool skip = t->n > 0 && ((strcmp(key, "markers") == 0 && changed) ||
-		                         (strcmp(key, "names") == 0 && !e->classes));
-		for (size_t f = 0; f < sizeof own / sizeof *own; f++)
-			skip |= t->n > 0 && strcmp(key, own[f]) == 0;
-		if (skip)
+		if (t->n > 0 && (kdri_word_index(own, key) >= 0 || (strcmp(key, "markers") == 0 && changed) ||
+		                 (strcmp(key, "names") == 0 && !e->classes)))
 			continue;
 		if (strcmp(key, "truth") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
 			json_put_truth(j, e, task, value);
@@ -337,42 +339,30 @@ done:
 
 static kdr_status json_put_matches(kdri_json *j, const kdri_edited *e, const kdri_json_value *list)
 {
+	static const char *const matrix[] = { "matrix", NULL };
 	kdri_json_array(j, "correspondence");
 	for (int64_t m = 0; m < kdri_json_count(list); m++) {
-		const kdri_json_value *match = kdri_json_at(list, m);
 		kdri_json_object(j, NULL);
-		for (int64_t i = 0; i < kdri_json_count(match); i++)
-			if (strcmp(kdri_json_key(kdri_json_at(match, i)), "matrix") == 0)
-				KDRI_DO(json_put_matrix(j, e, match));
-			else
-				kdri_json_put(j, kdri_json_key(kdri_json_at(match, i)),
-				              kdri_json_at(match, i));
+		KDRI_DO(json_put_but(j, e, kdri_json_at(list, m), matrix, json_put_matrix));
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
 	return KDR_OK;
 }
 
-/* "calibration": its classes are the columns of the probabilities. */
-static void json_put_calibration(kdri_json *j, const kdri_edited *e, const kdri_json_value *object)
+/* Of the calibration: its classes are the columns of the probabilities. */
+static kdr_status json_put_classes(kdri_json *j, const kdri_edited *e, const kdri_json_value *object)
 {
 	int64_t task = 0;
+	(void)object;
 	while (task + 1 < e->ntasks && e->tasks[task].n == 0)
 		task++;
-	kdri_json_object(j, "calibration");
-	for (int64_t i = 0; i < kdri_json_count(object); i++) {
-		const kdri_json_value *value = kdri_json_at(object, i);
-		if (strcmp(kdri_json_key(value), "classes") != 0) {
-			kdri_json_put(j, kdri_json_key(value), value);
-			continue;
-		}
-		kdri_json_array(j, "classes");
-		for (int64_t c = 0; c < e->numbers; c++)
-			if (e->tasks[task].clusters[c].exists)
-				kdri_json_string(j, NULL, e->tasks[task].clusters[c].name);
-		kdri_json_end_array(j);
-	}
-	kdri_json_end_object(j);
+	kdri_json_array(j, "classes");
+	for (int64_t c = 0; c < e->numbers; c++)
+		if (e->tasks[task].clusters[c].exists)
+			kdri_json_string(j, NULL, e->tasks[task].clusters[c].name);
+	kdri_json_end_array(j);
+	return KDR_OK;
 }
 
 /* {"file", "edits"}: what was done, after what earlier calls did. */
@@ -399,6 +389,7 @@ static void json_put_edited(kdri_json *j, const kdri_edited *e)
 
 static kdr_status json_put_root(kdri_json *j, const kdri_edited *e, const char *path)
 {
+	static const char *const classes[] = { "classes", NULL };
 	kdri_json_object(j, NULL);
 	for (int64_t i = 0; i < kdri_json_count(e->root); i++) {
 		const kdri_json_value *value = kdri_json_at(e->root, i);
@@ -413,7 +404,9 @@ static kdr_status json_put_root(kdri_json *j, const kdri_edited *e, const char *
 		} else if (strcmp(key, "correspondence") == 0 && e->merged) {
 			KDRI_DO(json_put_matches(j, e, value));
 		} else if (strcmp(key, "calibration") == 0 && e->classes) {
-			json_put_calibration(j, e, value);
+			kdri_json_object(j, key);
+			json_put_but(j, e, value, classes, json_put_classes);
+			kdri_json_end_object(j);
 		} else {
 			kdri_json_put(j, key, value);
 		}

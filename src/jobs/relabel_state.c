@@ -96,6 +96,22 @@ static kdr_status state_open_task(kdri_edited *e, int64_t index)
 	return state_take(e, t->second, NULL);
 }
 
+/* Clusters at a level are called what they are called in the result, which edits may have changed, else at the level. */
+static void state_name_level(const kdri_edited *e, const kdri_edited_task *t)
+{
+	const kdri_json_value *clusters = kdri_json_get(t->json, "clusters"),
+	                      *at = kdri_json_at(kdri_json_get(e->level, "tasks"), t - e->tasks);
+	for (int64_t c = 0; c < e->numbers; c++)
+		t->clusters[c].name = kdri_json_text(kdri_json_at(kdri_json_get(at, "names"), c), NULL);
+	for (int64_t c = kdri_json_count(clusters) - 1; c >= 0; c--) {
+		const kdri_json_value *cluster = kdri_json_at(clusters, c);
+		const char *name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
+		const int64_t number = kdri_json_integer(kdri_json_get(cluster, "number"), -1);
+		if (name && number >= 0 && number < e->numbers)
+			t->clusters[number].name = name;
+	}
+}
+
 /* Which clusters exist, and what earlier edits called them. */
 static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 {
@@ -104,6 +120,10 @@ static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 	for (int64_t i = 0; i < t->n; i++)
 		if (t->labels[i] >= 0)
 			t->clusters[t->labels[i]].exists = true;
+	if (e->level) {
+		state_name_level(e, t);
+		return KDR_OK;
+	}
 	for (int64_t c = 0; e->classes && c < e->numbers; c++)
 		t->clusters[c] = (kdri_edited_cluster){ .exists = t->n > 0, .name = e->names.names[c] };
 	for (int64_t c = 0; t->n > 0 && c < kdri_json_count(clusters); c++) {
@@ -118,26 +138,6 @@ static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 			t->clusters[number].name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
 	}
 	return KDR_OK;
-}
-
-/* The same at a level: what clusters are called in the result, which edits may have changed, else at the level. */
-static void state_find_level(const kdri_edited *e, int64_t index)
-{
-	const kdri_edited_task *t = &e->tasks[index];
-	const kdri_json_value *clusters = kdri_json_get(t->json, "clusters"),
-	                      *at = kdri_json_at(kdri_json_get(e->level, "tasks"), index);
-	for (int64_t i = 0; i < t->n; i++)
-		if (t->labels[i] >= 0)
-			t->clusters[t->labels[i]].exists = true;
-	for (int64_t c = 0; c < e->numbers; c++)
-		t->clusters[c].name = kdri_json_text(kdri_json_at(kdri_json_get(at, "names"), c), NULL);
-	for (int64_t c = kdri_json_count(clusters) - 1; c >= 0; c--) {
-		const kdri_json_value *cluster = kdri_json_at(clusters, c);
-		const char *name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
-		const int64_t number = kdri_json_integer(kdri_json_get(cluster, "number"), -1);
-		if (name && number >= 0 && number < e->numbers)
-			t->clusters[number].name = name;
-	}
 }
 
 /* Marks and notes of earlier edits. */
@@ -193,12 +193,9 @@ kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_
 		KDRI_DO(KDRI_NEW0(ctx, &out->tasks[t].into, out->numbers));
 		for (int64_t c = 0; c < out->numbers; c++)
 			out->tasks[t].into[c] = c;
-		if (level) {
-			state_find_level(out, t);
-			continue;
-		}
 		KDRI_DO(state_find_clusters(out, &out->tasks[t]));
-		state_find_marks(out, &out->tasks[t]);
+		if (!level)
+			state_find_marks(out, &out->tasks[t]);
 	}
 	return KDR_OK;
 }

@@ -8,6 +8,7 @@
  * included. Values of features have a room of their own (kdri_values_room). A page of 20,000 samples stays below 3 MB and
  * one of 200,000 below 20 MB. */
 #include "core/names.h"
+#include "core/words.h"
 #include "jobs/job.h"
 #include "jobs/report/report.h"
 #include "jobs/result_file.h"
@@ -88,13 +89,6 @@ static bool holds_text(const kdri_json_value *list)
 		if (!kdri_json_is(kdri_json_at(list, i), KDRI_JSON_NULL))
 			return kdri_json_is(kdri_json_at(list, i), KDRI_JSON_TEXT);
 	return false;
-}
-
-static bool is_one_of(const char *name, const char *const *names)
-{
-	while (*names && strcmp(name, *names) != 0)
-		names++;
-	return *names;
 }
 
 /* Objects of lists with one entry per sample: every list in full. */
@@ -238,12 +232,14 @@ static void put_task(kdri_json *j, const kdri_json_value *task, int64_t room, in
 	for (int64_t i = 0; i < kdri_json_count(task); i++) {
 		const kdri_json_value *value = kdri_json_at(task, i);
 		const char *name = kdri_json_key(value);
-		const bool list = kdri_json_is(value, KDRI_JSON_ARRAY), choice = is_one_of(name, choices);
-		if (is_one_of(name, optional) || strcmp(name, "agreement") == 0) /* see confidence */
+		const bool list = kdri_json_is(value, KDRI_JSON_ARRAY),
+		           choice = kdri_word_index(choices, name) >= 0;
+		if (kdri_word_index(optional, name) >= 0 ||
+		    strcmp(name, "agreement") == 0) /* see confidence */
 			continue;
 		if (list && choice && holds_text(value))
 			put_texts(j, name, value);
-		else if (list && (choice || is_one_of(name, rows)))
+		else if (list && (choice || kdri_word_index(rows, name) >= 0))
 			put_all(j, name, value, strcmp(name, rows[0]) == 0 ? CONFIDENCE_DIGITS : DIGITS);
 		else if (strcmp(name, "embedding") == 0)
 			put_whole(j, name, value);
@@ -406,7 +402,7 @@ void kdri_page_block(kdri_json *j, const kdri_json_value *root)
 		const kdri_json_value *value = kdri_json_at(root, i);
 		const char *name = kdri_json_key(value);
 		const bool list = kdri_json_is(value, KDRI_JSON_ARRAY);
-		if (is_one_of(name, left_out))
+		if (kdri_word_index(left_out, name) >= 0)
 			continue;
 		if (list && strcmp(name, "tasks") == 0)
 			put_tasks(j, name, value);
