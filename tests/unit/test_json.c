@@ -1,5 +1,5 @@
-/* The JSON reader. SPDX-License-Identifier: BSD-3-Clause */
-#include "core/json_read.h"
+/* The JSON reader and writer. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/json_write.h"
 #include "tests/unit/failing.h"
 
 static kdri_json_value *parse(kdr_context *ctx, const char *text)
@@ -231,6 +231,104 @@ static void json__no_memory__reported(void **state)
 	failing_all(parse_file, "");
 }
 
+/* --- the writer: a text, and a tree ------------------------------------------------------------------------------ */
+
+/* Every kind of value, an object with many members, texts that are no UTF-8, and numbers that are written without a fraction. */
+static void write_all(kdri_json *j)
+{
+	static const double reals[] = {
+		0.1, 3, -0.0, 99999999999999999, 1e17, -1e300, 5e-324, NAN, -INFINITY
+	};
+	static const char *const texts[] = { "", "a\"\\\n\x01\x7f\u20ac", "\xff|\xe2\x82|", "\xed\xa0\x80" };
+	kdri_json_object(j, NULL);
+	kdri_json_reals(j, "reals", reals, sizeof reals / sizeof *reals);
+	kdri_json_ints(j, "integers", (int64_t[]){ 0, -7, INT64_MAX, INT64_MIN }, 4);
+	kdri_json_strings(j, "texts", texts, 4);
+	kdri_json_object(j, "many \xff");
+	for (int i = 0; i < 20; i++) {
+		char key[8];
+		snprintf(key, sizeof key, "k%d", 7 * i % 20);
+		kdri_json_bool(j, key, i % 2 == 0);
+	}
+	kdri_json_end_object(j);
+	kdri_json_array(j, "lists");
+	kdri_json_array(j, NULL);
+	kdri_json_end_array(j);
+	kdri_json_object(j, NULL);
+	kdri_json_null(j, "nothing");
+	kdri_json_end_object(j);
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
+}
+
+static kdr_status make_tree(kdr_context *ctx, kdri_json_value **root)
+{
+	kdri_json_tree tree;
+	kdri_json j = { .tree = &tree };
+	kdr_status st = kdri_json_tree_begin(ctx, 64, &tree);
+	if (st == KDR_OK)
+		write_all(&j);
+	return kdri_json_tree_end(&tree, st == KDR_OK && j.failed ? KDR_ERR_MEMORY : st, root);
+}
+
+static void assert_same(const kdri_json_value *a, const kdri_json_value *b)
+{
+	assert_int_equal(kdri_json_typeof(a), kdri_json_typeof(b));
+	assert_string_equal(kdri_json_key(a), kdri_json_key(b));
+	assert_int_equal(kdri_json_count(a), kdri_json_count(b));
+	assert_int_equal(kdri_json_integer(a, 0), kdri_json_integer(b, 0));
+	assert_true(kdri_json_number(a, 0) == kdri_json_number(b, 0));
+	if (kdri_json_is(a, KDRI_JSON_TEXT))
+		assert_string_equal(kdri_json_text(a, NULL), kdri_json_text(b, NULL));
+	for (int64_t i = 0; i < kdri_json_count(a); i++) {
+		const kdri_json_value *one = kdri_json_at(a, i);
+		assert_same(one, kdri_json_at(b, i));
+		if (kdri_json_is(a, KDRI_JSON_OBJECT))
+			assert_ptr_equal(kdri_json_get(a, kdri_json_key(one)), one);
+	}
+}
+
+static void write__tree__is_that_of_the_text(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_json_value *tree = NULL;
+	kdri_json text = { 0 }, again = { 0 },
+	          page = { .page = true, .digits = 3, .characters = 2, .entries = 3 };
+	assert_ok(ctx, make_tree(ctx, &tree));
+	write_all(&text);
+	kdri_json_value *parsed = parse(ctx, text.text);
+	assert_same(tree, parsed);
+	kdri_json_put(&text, NULL, tree); /* the writer of both: the same bytes, but for -0 and U+FFFD */
+	kdri_json_put(&again, NULL, parsed);
+	assert_string_equal(text.text + text.used - again.used, again.text);
+	/* a page has no blanks, and shortens */
+	kdri_json_put(&page, NULL, tree);
+	assert_non_null(strstr(page.text, "{\"reals\":[0.1,3,0],\"integers\":[0,-7,9223372036854775807],"
+	                                  "\"texts\":[\"\",\"a\\u0022…\","));
+	kdri_json_free(&text);
+	kdri_json_free(&again);
+	kdri_json_free(&page);
+	kdri_json_value_free(parsed);
+	kdri_json_value_free(tree);
+	kdr_context_free(ctx);
+}
+
+static kdr_status grow_tree(kdr_context *ctx, const char *path)
+{
+	kdri_json_value *root = NULL;
+	(void)path;
+	const kdr_status st = make_tree(ctx, &root);
+	kdri_json_value_free(root);
+	return st;
+}
+
+static void write__tree_without_memory__reported(void **state)
+{
+	(void)state;
+	failing_all(grow_tree, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +341,8 @@ int main(void)
 		cmocka_unit_test(json__depth__bounded),
 		cmocka_unit_test(json__lines__counted_from_the_one_given),
 		cmocka_unit_test(json__no_memory__reported),
+		cmocka_unit_test(write__tree__is_that_of_the_text),
+		cmocka_unit_test(write__tree_without_memory__reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
