@@ -8,7 +8,7 @@
 #include "core/numbers.h"
 #include "core/utf8.h"
 
-enum { DEPTH = 500, LEAST_BLOCK = 1 << 10, MOST_BLOCK = 1 << 16 };
+enum { LINES_MOST = (1 << 28) - 1, DEPTH = 500, LEAST_BLOCK = 1 << 10, MOST_BLOCK = 1 << 16 };
 
 typedef struct parser {
 	kdr_context *ctx;
@@ -95,7 +95,7 @@ static kdr_status unicode_escape(parser *in, const char **p, char **to)
 }
 
 /* The string whose opening quote is at in->p; the decoded text is never longer than the encoded one. */
-static kdr_status parse_text(parser *in, const char **out, int64_t *length)
+static kdr_status parse_text(parser *in, const char **out, uint32_t *length)
 {
 	static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
 	const char *p = ++in->p, *stop = p;
@@ -130,7 +130,7 @@ static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 	}
 	*to = '\0';
 	*out = text;
-	*length = to - text;
+	*length = (uint32_t)(to - text);
 	in->p = stop + 1;
 	return KDR_OK;
 }
@@ -203,14 +203,14 @@ static kdr_status parse_word(parser *in, kdri_json_value *v)
 /* "key" : */
 static kdr_status parse_key(parser *in, const char **key)
 {
-	int64_t length = 0;
+	uint32_t length = 0;
 	const char *at = in->p, *text = "";
 	if (in->p == in->end)
 		return ends(in);
 	if (*in->p != '"')
 		return json_read_wrong(in, at, "a key in double quotes is expected");
 	KDRI_DO(parse_text(in, &text, &length));
-	if ((size_t)length != strlen(text))
+	if (length != strlen(text))
 		return json_read_wrong(in, at, "a key contains \\u0000");
 	*key = text;
 	skip_blanks(in);
@@ -232,6 +232,7 @@ static kdr_status parse_list(parser *in, const kdri_json_value *list)
 	if (++in->depth > DEPTH)
 		return json_read_wrong(in, in->p, "nested more than %d levels deep", DEPTH);
 	KDRI_DO(kdri_json_tree_add(&in->tree, list));
+	kdri_json_tree_open(&in->tree);
 	in->p++;
 	for (skip_blanks(in);; skip_blanks(in)) {
 		const char *key = NULL;
@@ -259,7 +260,7 @@ static kdr_status parse_list(parser *in, const kdri_json_value *list)
 
 static kdr_status parse_value(parser *in, const char *key)
 {
-	kdri_json_value v = { .line = in->lines, .key = key };
+	kdri_json_value v = { .line = KDRI_MIN(in->lines, LINES_MOST), .key = key };
 	if (in->p == in->end)
 		return ends(in);
 	if (*in->p == '{' || *in->p == '[') {
@@ -282,6 +283,9 @@ kdr_status kdri_json_parse(kdr_context *ctx, const char *name, int64_t line, con
 	kdr_status st;
 	parser in = { .ctx = ctx, .name = name, .begin = text, .p = text, .end = text + size, .line = line };
 	KDRI_NEED(ctx, name && text && root);
+	if (size > UINT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: has %zu bytes, but JSON may have %lld", name, size,
+		                 (long long)UINT32_MAX);
 	KDRI_TRY(kdri_json_tree_begin(ctx, KDRI_MIN(KDRI_MAX(2 * size, LEAST_BLOCK), MOST_BLOCK), &in.tree));
 	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* some editors put this mark first */
 		in.p += 3;

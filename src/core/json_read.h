@@ -23,12 +23,11 @@ typedef enum kdri_json_type {
 	KDRI_JSON_OBJECT
 } kdri_json_type;
 
-/* Values below the root live as long as the root. */
+/* Values below the root live as long as the root. They are small, since a result has several for each sample. */
 typedef struct kdri_json_value {
-	kdri_json_type type;
-	uint32_t line;   /* of the text it begins in, from 0 */
-	const char *key; /* in an object, else NULL */
-	int64_t count;   /* entries, or bytes of text */
+	unsigned type : 4, line : 28; /* kdri_json_type; the line of the text that it begins in, from 0 */
+	uint32_t count;               /* entries, or bytes of text */
+	const char *key;              /* in an object, else NULL */
 	union {
 		double real;
 		int64_t integer;
@@ -56,8 +55,10 @@ typedef struct kdri_json_tree {
 kdr_status kdri_json_tree_begin(kdr_context *ctx, size_t bytes, kdri_json_tree *t);
 /* Memory that lives as long as the tree. */
 kdr_status kdri_json_tree_room(kdri_json_tree *t, size_t size, void *out);
-/* Adds a value to the innermost open list. An array or an object is then open, until kdri_json_tree_close. */
+/* Adds a value to the innermost open list. It may be of another tree, which then has to live as long as this one. */
 kdr_status kdri_json_tree_add(kdri_json_tree *t, const kdri_json_value *value);
+/* Begins and ends the entries of the array or object that was added last. */
+void kdri_json_tree_open(kdri_json_tree *t);
 kdr_status kdri_json_tree_close(kdri_json_tree *t);
 /* A key that the object that was closed last has twice; NULL: none. */
 const char *kdri_json_tree_twin(const kdri_json_tree *t);

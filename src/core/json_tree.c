@@ -49,13 +49,14 @@ kdr_status kdri_json_tree_room(kdri_json_tree *t, size_t size, void *out)
 kdr_status kdri_json_tree_add(kdri_json_tree *t, const kdri_json_value *value)
 {
 	KDRI_DO(KDRI_ROOM(t->ctx, &t->stack, &t->stack_room, t->height + 1));
-	kdri_json_value *own = &t->stack[t->height++];
-	*own = *value;
-	if (own->type == KDRI_JSON_ARRAY || own->type == KDRI_JSON_OBJECT) {
-		own->as.integer = t->open;
-		t->open = t->height - 1;
-	}
+	t->stack[t->height++] = *value;
 	return KDR_OK;
+}
+
+void kdri_json_tree_open(kdri_json_tree *t)
+{
+	t->stack[t->height - 1].as.integer = t->open;
+	t->open = t->height - 1;
 }
 
 static int by_key(const void *a, const void *b)
@@ -73,11 +74,14 @@ kdr_status kdri_json_tree_close(kdri_json_tree *t)
 	kdri_json_value *items = NULL, *list = &t->stack[t->open];
 	const int64_t count = t->height - t->open - 1, outer = list->as.integer;
 	const bool indexed = list->type == KDRI_JSON_OBJECT && count > LINEAR;
+	if (count > UINT32_MAX)
+		return kdri_fail(t->ctx, KDR_ERR_SIZE, "a list of %lld values is too long for JSON",
+		                 (long long)count);
 	KDRI_DO(kdri_json_tree_room(
 	        t, (size_t)count * (sizeof *items + (indexed ? sizeof(kdri_json_value *) : 0)), &items));
 	if (count > 0)
 		memcpy(items, list + 1, (size_t)count * sizeof *items);
-	list->count = count;
+	list->count = (uint32_t)count;
 	list->as.items = items;
 	t->height = t->open + 1;
 	t->open = outer;
@@ -134,7 +138,7 @@ void kdri_json_value_free(kdri_json_value *root)
 
 kdri_json_type kdri_json_typeof(const kdri_json_value *v)
 {
-	return v ? v->type : KDRI_JSON_ABSENT;
+	return v ? (kdri_json_type)v->type : KDRI_JSON_ABSENT;
 }
 
 int64_t kdri_json_line(const kdri_json_value *v)

@@ -126,7 +126,7 @@ void kdri_json_insert(kdri_json *j, const char *key, const char *text, size_t le
 }
 
 /* A copy of a text in the tree, as reading its JSON gives it. */
-static kdr_status keep_text(kdri_json_tree *t, const char *text, const char **out, int64_t *length)
+static kdr_status keep_text(kdri_json_tree *t, const char *text, const char **out, uint32_t *length)
 {
 	const size_t room = strlen(text);
 	const bool valid = kdri_utf8_valid(text, room);
@@ -140,13 +140,13 @@ static kdr_status keep_text(kdri_json_tree *t, const char *text, const char **ou
 	}
 	to[used] = '\0';
 	*out = to;
-	*length = (int64_t)used;
+	*length = (uint32_t)used;
 	return KDR_OK;
 }
 
 static kdr_status grow_tree(kdri_json_tree *t, const char *key, kdri_json_value v)
 {
-	int64_t length;
+	uint32_t length;
 	if (key)
 		KDRI_DO(keep_text(t, key, &v.key, &length));
 	if (v.type == KDRI_JSON_TEXT)
@@ -161,16 +161,28 @@ static kdr_status grow_tree(kdri_json_tree *t, const char *key, kdri_json_value 
 	return kdri_json_tree_add(t, &v);
 }
 
+/* A value of another tree: what is in it is not copied. */
+static kdr_status share_value(kdri_json_tree *t, const char *key, kdri_json_value v)
+{
+	uint32_t length;
+	v.key = NULL;
+	if (key)
+		KDRI_DO(keep_text(t, key, &v.key, &length));
+	return kdri_json_tree_add(t, &v);
+}
+
 /* A value that is no list, or the beginning of a list. */
 static void put_value(kdri_json *j, const char *key, kdri_json_value v)
 {
 	char text[KDRI_PRINT_17] = "null";
 	if (j->tree) {
 		j->failed = j->failed || grow_tree(j->tree, key, v) != KDR_OK;
+		if (!j->failed && (v.type == KDRI_JSON_ARRAY || v.type == KDRI_JSON_OBJECT))
+			kdri_json_tree_open(j->tree);
 		return;
 	}
 	lead(j, key);
-	switch (v.type) {
+	switch ((kdri_json_type)v.type) {
 	case KDRI_JSON_TRUE:
 	case KDRI_JSON_FALSE: puts_(j, v.type == KDRI_JSON_TRUE ? "true" : "false"); break;
 	case KDRI_JSON_INTEGER: json_write_put(j, text, (size_t)kdri_print_int(v.as.integer, text)); break;
@@ -255,6 +267,10 @@ void kdri_json_put(kdri_json *j, const char *key, const kdri_json_value *value)
 	enum { PAGE_DEPTH = 14 };
 	const bool list = kdri_json_is(value, KDRI_JSON_ARRAY),
 	           object = kdri_json_is(value, KDRI_JSON_OBJECT);
+	if (j->tree && value) {
+		j->failed = j->failed || share_value(j->tree, key, *value) != KDR_OK;
+		return;
+	}
 	if (!value || (j->page && j->depth > PAGE_DEPTH)) {
 		kdri_json_null(j, key);
 		return;

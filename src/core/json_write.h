@@ -41,7 +41,7 @@ void kdri_json_raw(kdri_json *j, const char *text, size_t length);
 void kdri_json_entries(kdri_json *j, const char *text, size_t length);
 /* A value that is JSON already. */
 void kdri_json_insert(kdri_json *j, const char *key, const char *text, size_t length);
-/* Any value, and all that is in it. */
+/* Any value, and all that is in it. A tree that is made shares them, and may not live longer. */
 void kdri_json_put(kdri_json *j, const char *key, const kdri_json_value *value);
 void kdri_json_string(kdri_json *j, const char *key, const char *value);
 void kdri_json_int(kdri_json *j, const char *key, int64_t value);

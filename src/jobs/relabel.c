@@ -203,29 +203,22 @@ kdr_status kdri_edited_write(const kdri_edited *e, int64_t task, kdri_edited_fil
 	return kdri_output_finish(e->ctx, out, st);
 }
 
-/* The last files: result.json lists the others. */
-static kdr_status write_result(const kdri_edited *e, const char *path, const char *page, bool force)
+/* The last file: it lists the others. */
+static kdr_status write_result(kdr_context *ctx, const kdri_json_value *edited, const char *path, bool force)
 {
 	kdr_status st;
-	receiver to = { e->ctx, NULL, KDR_OK };
-	kdri_json_value *root = NULL;
-	kdri_json j = { .allocator = &e->ctx->allocator, .take = output_take, .user = &to };
-	if (force)
-		KDRI_TRY(kdri_drop_earlier(e->ctx, path));
-	KDRI_TRY(kdri_edited_tree(e, path, &root));
-	KDRI_TRY(kdri_output_open(e->ctx, path, force, &to.out));
-	kdri_json_put(&j, NULL, root);
+	receiver to = { ctx, NULL, KDR_OK };
+	kdri_json j = { .allocator = &ctx->allocator, .take = output_take, .user = &to };
+	KDRI_TRY(kdri_output_open(ctx, path, force, &to.out));
+	kdri_json_put(&j, NULL, edited);
 	kdri_json_flush(&j);
 	KDRI_TRY(to.st);
 	if (j.failed)
-		KDRI_FAIL(e->ctx, KDR_ERR_MEMORY, "out of memory: the edited result");
-	KDRI_TRY(kdri_output_printf(e->ctx, to.out, "\n"));
-	if (page)
-		KDRI_TRY(kdri_report_write(e->ctx, root, page, force));
+		KDRI_FAIL(ctx, KDR_ERR_MEMORY, "out of memory: the edited result");
+	KDRI_TRY(kdri_output_printf(ctx, to.out, "\n"));
 done:
 	kdri_json_free(&j);
-	kdri_json_value_free(root);
-	return kdri_output_finish(e->ctx, to.out, st);
+	return kdri_output_finish(ctx, to.out, st);
 }
 
 /* Whether a file of edits has lines with numbers and names of clusters; else it is JSON. */
@@ -252,7 +245,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	kdr_status st;
 	char path[8192], page[8192], *text = NULL;
 	size_t size = 0;
-	kdri_json_value *root = NULL, *edits = NULL;
+	kdri_json_value *root = NULL, *edits = NULL, *edited = NULL;
 	kdri_input *lines = NULL;
 	kdri_name_list names = { 0 };
 	kdri_edited e = { .ctx = ctx };
@@ -310,10 +303,16 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 			KDRI_TRY(kdr_write_check(ctx, page, force));
 			KDRI_TRY(kdr_outputs_expect(ctx, page)); /* result.json lists it */
 		}
-		KDRI_TRY(write ? write_result(&e, path, o.report ? page : NULL, force)
-		               : kdr_write_check(ctx, path, force));
+		if (write && force)
+			KDRI_TRY(kdri_drop_earlier(ctx, path));
+		if (write)
+			KDRI_TRY(kdri_edited_tree(&e, path, &edited));
+		KDRI_TRY(write ? write_result(ctx, edited, path, force) : kdr_write_check(ctx, path, force));
 	}
+	if (o.report)
+		KDRI_TRY(kdri_report_write(ctx, edited, page, force));
 done:
+	kdri_json_value_free(edited);
 	kdri_edited_copies_free(&e, &copies);
 	kdri_edited_close(&e);
 	kdri_input_close(ctx, lines);

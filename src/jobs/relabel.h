@@ -76,7 +76,7 @@ kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_va
 /* Gives clusters other names, which must live as long as `e`. */
 kdr_status kdri_edits_names(kdri_edited *e, const char *file, const kdri_name_list *list);
 
-/* relabel_json.c: the edited result, which will be at `path`. */
+/* relabel_json.c: the edited result, which will be at `path`. The tree shares what is unchanged, and may not live longer than `e`. */
 kdr_status kdri_edited_tree(const kdri_edited *e, const char *path, kdri_json_value **root);
 
 /* relabel_copies.c: the edited labels of each data set as columns of the file it was read from. */
