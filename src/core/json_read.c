@@ -282,10 +282,11 @@ kdr_status kdri_json_parse(kdr_context *ctx, const char *name, int64_t line, con
 {
 	kdr_status st;
 	parser in = { .ctx = ctx, .name = name, .begin = text, .p = text, .end = text + size, .line = line };
+	const int64_t bytes = (int64_t)size;
 	KDRI_NEED(ctx, name && text && root);
-	if (size > UINT32_MAX)
-		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: has %zu bytes, but JSON may have %lld", name, size,
-		                 (long long)UINT32_MAX);
+	if (bytes > UINT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: has %lld bytes, but JSON may have at most %lld",
+		                 name, (long long)bytes, (long long)UINT32_MAX);
 	KDRI_TRY(kdri_json_tree_begin(ctx, KDRI_MIN(KDRI_MAX(2 * size, LEAST_BLOCK), MOST_BLOCK), &in.tree));
 	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* some editors put this mark first */
 		in.p += 3;
