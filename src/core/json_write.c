@@ -307,6 +307,21 @@ void kdri_json_texts(kdri_json *j, const char *key, const char *const *values, i
 	kdri_json_end_array(j);
 }
 
+kdr_status kdri_json_take_text(kdr_context *ctx, kdri_json *j, kdr_status st, const char *what, char **text,
+                               size_t *length)
+{
+	if (st == KDR_OK && j->failed)
+		st = kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: %s needs %zu bytes", what, j->room);
+	if (st != KDR_OK) {
+		kdri_json_free(j);
+		return st;
+	}
+	*text = j->text;
+	if (length)
+		*length = j->used;
+	return KDR_OK;
+}
+
 void kdri_json_free(kdri_json *j)
 {
 	const kdr_allocator *a = j->allocator;

@@ -57,6 +57,9 @@ void kdri_json_texts(kdri_json *j, const char *key, const char *const *values, i
 	kdri_json_texts((j), (key), (const char *const *)(values), (count))
 /* Passes on the text so far if there is a function to receive it. */
 void kdri_json_flush(kdri_json *j);
+/* Gives the text, of `what`, to the caller if `st`, how writing it went, is KDR_OK; else frees it. `length` may be NULL. */
+kdr_status kdri_json_take_text(kdr_context *ctx, kdri_json *j, kdr_status st, const char *what, char **text,
+                               size_t *length);
 void kdri_json_free(kdri_json *j);
 
 #endif

@@ -651,17 +651,8 @@ kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, bool samp
 	KDRI_NEED(ctx, result && text);
 	kdri_pages none = { .ctx = ctx, .brief = !samples };
 	kdri_json j = { .allocator = &ctx->allocator, .user = &none };
-	kdr_status st = build(ctx, &j, result);
-	if (st == KDR_OK && j.failed)
-		st = no_memory(ctx, &j);
-	if (st != KDR_OK) {
-		kdri_json_free(&j);
-		return st;
-	}
-	*text = j.text;
-	if (length)
-		*length = j.used;
-	return KDR_OK;
+	const kdr_status st = build(ctx, &j, result);
+	return kdri_json_take_text(ctx, &j, st, "result.json", text, length);
 }
 
 kdr_status kdri_result_tree(kdr_context *ctx, const kdr_result *result, bool samples, kdri_json_value **root)

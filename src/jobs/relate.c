@@ -153,14 +153,7 @@ static kdr_status relation_json(kdr_context *ctx, const relation *r, char **text
 		kdri_json_string(&j, NULL, kdri_prep_warning_at(r->prep, i));
 	kdri_json_end_array(&j);
 	kdri_json_end_object(&j);
-	if (j.failed) {
-		kdri_json_free(&j);
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory for the JSON result of relate");
-	}
-	*text = j.text;
-	if (length)
-		*length = j.used;
-	return KDR_OK;
+	return kdri_json_take_text(ctx, &j, KDR_OK, "the JSON result of relate", text, length);
 }
 
 kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,

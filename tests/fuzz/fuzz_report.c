@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	kdr_context *ctx = NULL;
 	char *html = NULL;
-	int64_t length = 0;
+	size_t length = 0;
 	kdri_json_value *root = NULL;
 	if (kdr_context_new(&ctx, NULL) != KDR_OK)
 		return 0;
@@ -21,9 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		st = kdri_report_page(ctx, root, &html, &length);
 	if ((st == KDR_OK) != (html != NULL) || (st != KDR_OK && !kdr_context_error(ctx)[0]))
 		abort();
-	for (int64_t i = 0; i + 1 < length; i++)
+	for (size_t i = 0; i + 1 < length; i++)
 		if (html[i] == '<' && (html[i + 1] == 's' || html[i + 1] == 'S') &&
-		    strncmp(html + i, "<script", KDRI_MIN(7, (size_t)(length - i))) == 0)
+		    strncmp(html + i, "<script", KDRI_MIN(7, length - i)) == 0)
 			abort();
 	kdri_free(ctx, html);
 	kdri_json_value_free(root);

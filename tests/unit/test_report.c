@@ -26,7 +26,7 @@ static const char full[] =
         "\"],\"deep\":[[1,2],{}]}}";
 
 static kdr_status page_of(kdr_context *ctx, const char *file, const char *json, size_t size, char **html,
-                          int64_t *length)
+                          size_t *length)
 {
 	kdri_json_value *root = NULL;
 	kdr_status st = kdri_json_parse(ctx, file, 1, json, size, &root);
@@ -41,11 +41,11 @@ static kdr_status page_of(kdr_context *ctx, const char *file, const char *json, 
 static kdr_status render(kdr_context *ctx, const char *json, char **html)
 {
 	char *bytes = NULL;
-	int64_t length = 0;
+	size_t length = 0;
 	kdr_status st = page_of(ctx, "r.json", json, strlen(json), &bytes, &length);
 	if (st == KDR_OK) {
-		*html = test_malloc((size_t)length + 1);
-		memcpy(*html, bytes, (size_t)length);
+		*html = test_malloc(length + 1);
+		memcpy(*html, bytes, length);
 		(*html)[length] = '\0';
 	}
 	kdri_free(ctx, bytes);
@@ -311,7 +311,7 @@ static void render__truncated_anywhere__is_refused(void **state)
 	kdr_context *ctx = unit_context();
 	for (size_t n = 0; n < sizeof full - 1; n++) {
 		char *html = NULL;
-		int64_t length = 0;
+		size_t length = 0;
 		assert_int_equal(page_of(ctx, "r.json", full, n, &html, &length), KDR_ERR_FORMAT);
 	}
 	kdr_context_free(ctx);
@@ -459,7 +459,7 @@ static void render__each_allocation_failing__gives_memory_error_and_no_leak(void
 		kdr_allocator allocator = { meter_alloc, meter_realloc, meter_free, &m };
 		kdr_context *ctx = NULL;
 		char *html = NULL;
-		int64_t length = 0;
+		size_t length = 0;
 		assert_true(n < 1000);
 		assert_int_equal(kdr_context_new(&ctx, &allocator), KDR_OK);
 		st = page_of(ctx, "r.json", full, sizeof full - 1, &html, &length);

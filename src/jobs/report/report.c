@@ -43,7 +43,7 @@ static void put_text(kdri_json *j, const char *text)
 	kdri_json_raw(j, text, strlen(text));
 }
 
-kdr_status kdri_report_page(kdr_context *ctx, const kdri_json_value *root, char **html, int64_t *length)
+kdr_status kdri_report_page(kdr_context *ctx, const kdri_json_value *root, char **html, size_t *length)
 {
 	char script[45], style[45];
 	kdri_json j = kdri_page_json(ctx);
@@ -73,14 +73,7 @@ kdr_status kdri_report_page(kdr_context *ctx, const kdri_json_value *root, char 
 	put_text(&j, "</script>\n<script>");
 	kdri_json_raw(&j, kdri_page_script, kdri_page_script_size);
 	put_text(&j, "</script>\n</body>\n</html>\n");
-	if (j.failed) {
-		const size_t room = j.room;
-		kdri_json_free(&j);
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: the report needs %zu bytes", room);
-	}
-	*html = j.text;
-	*length = (int64_t)j.used;
-	return KDR_OK;
+	return kdri_json_take_text(ctx, &j, KDR_OK, "the report", html, length);
 }
 
 kdr_status kdri_report_write(kdr_context *ctx, const kdri_json_value *root, const char *output_html,
@@ -88,9 +81,9 @@ kdr_status kdri_report_write(kdr_context *ctx, const kdri_json_value *root, cons
 {
 	kdr_status st;
 	char *html = NULL;
-	int64_t length = 0;
+	size_t length = 0;
 	KDRI_TRY(kdri_report_page(ctx, root, &html, &length));
-	KDRI_TRY(kdr_write_file(ctx, output_html, html, (size_t)length, force));
+	KDRI_TRY(kdr_write_file(ctx, output_html, html, length, force));
 done:
 	kdri_free(ctx, html);
 	return st;

@@ -26,7 +26,7 @@ const char *kdri_meaning(const char *stem);
 /* report.c: a result.json in full; free *out with kdri_free. */
 kdr_status kdri_report_read(kdr_context *ctx, const char *path, char **out, size_t *size);
 /* The page of a result, in memory; free *html with kdri_free. */
-kdr_status kdri_report_page(kdr_context *ctx, const kdri_json_value *root, char **html, int64_t *length);
+kdr_status kdri_report_page(kdr_context *ctx, const kdri_json_value *root, char **html, size_t *length);
 kdr_status kdri_report_write(kdr_context *ctx, const kdri_json_value *root, const char *output_html,
                              bool force);
 
