@@ -11,7 +11,7 @@ made  one data set of a collection, split in two, so that what they have in comm
         shifted      a constant per column is added to the smaller part (dense data), or its columns are scaled at random (counts)
         disjoint     the parts have no class in common
         unrelated    the columns of the larger part are in a random order
-apart 25 and 60 samples of the collections of `real`, in twenty other draws: how far apart the data sets are, and whether clusters were carried over
+apart 25 and 60 samples of the collections of `real`, in ten other draws: how far apart the data sets are, and whether clusters were carried over
 whole the same in the draws of `real`, with complete other data sets
 posts the README's example (examples/newsgroups.py) in ten draws
 
@@ -166,7 +166,7 @@ def made(args):
 # --- apart ---------------------------------------------------------------------------------------------------------------
 
 
-def apart(args, name="together-apart", draws=range(5, 25), others=700):
+def apart(args, name="together-apart", draws=range(5, 15), others=700):
     def make(key):
         title, size, draw = key
         with tempfile.TemporaryDirectory() as folder:
