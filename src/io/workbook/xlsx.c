@@ -8,7 +8,7 @@
  *
  * Sizes that a file declares do not cost memory: only cells with a value are kept, and a table that would be mostly
  * empty is refused before it is converted. */
-#include "io/workbook/xlsx.h"
+#include "io/workbook/xlsx_book.h"
 #include "io/table/table.h"
 
 #include <stdio.h>
