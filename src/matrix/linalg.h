@@ -121,7 +121,7 @@ typedef struct kdri_centred {
 } kdri_centred;
 kdri_op kdri_op_centred(const kdri_centred *c);
 
-/* --- factor.c, factor.c ------------------------------------------------------------- */
+/* --- factor.c, ritz.c ------------------------------------------------------------- */
 
 typedef enum kdri_which { KDRI_LARGEST, KDRI_SMALLEST } kdri_which;
 

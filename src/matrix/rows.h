@@ -33,7 +33,18 @@ bool kdri_mat_nonnegative(const kdr_mat *x);
 kdr_status kdri_columns_used(kdr_context *ctx, const kdr_mat *x, int32_t **list, int64_t *count);
 
 /* Rows begin .. end - 1 of x, borrowed. */
-kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end);
+static inline kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end)
+{
+	kdr_mat part = *x;
+	if (x->kind == KDR_MAT_DENSE) {
+		part.as.dense.data += begin * x->as.dense.stride;
+		part.as.dense.rows = end - begin;
+	} else {
+		part.as.csr.rowptr += begin;
+		part.as.csr.rows = end - begin;
+	}
+	return part;
+}
 
 /* Zeros, stored or not, count for nothing: a dense row and a sparse one of the same numbers have one hash and are
  * equal. Numbers are compared bit for bit, so that NaN equals itself. */
