@@ -13,6 +13,12 @@
  * an eigenvalue next to the last one does not slow it down.
  *
  * A step costs one product with b columns and about 8 n b (m + b) flops for a basis of m columns. */
+/* Some pairs of an operator: by blocks, down to residuals of
+ *
+ *   (E5)  ||A z - w z|| <= max(tol, 1e-12) max |w|,
+ *
+ * including copies of multiple eigenvalues. If that takes too many steps, the matrix is formed and solved in full, up
+ * to DENSE_RESCUE rows. */
 #include <float.h>
 
 #include "comm/comm.h"
@@ -332,12 +338,6 @@ done:
 	return st;
 }
 
-/* Some pairs of an operator: by blocks, down to residuals of
- *
- *   (E5)  ||A z - w z|| <= max(tol, 1e-12) max |w|,
- *
- * including copies of multiple eigenvalues. If that takes too many steps, the matrix is formed and solved in full, up
- * to DENSE_RESCUE rows. */
 enum { DENSE_BELOW = 128, DENSE_RESCUE = 2000, IDENTITY_COLS = 256 };
 static const double least_tol = 1e-12;
 

@@ -45,7 +45,7 @@ const char *kdri_meaning(const char *stem);
 
 /* --- report.c --------------------------------------------------------------------------------------- */
 
-/* A result.json in full; free *out with kdri_free. */
+/* result_file.c: a result.json in full; free *out with kdri_free. */
 kdr_status kdri_report_read(kdr_context *ctx, const char *path, char **out, size_t *size);
 /* The page of a result, in memory; free *html with kdri_free. `file` is for errors. */
 kdr_status kdri_report_render(kdr_context *ctx, const char *file, const char *json, size_t size, char **html,
