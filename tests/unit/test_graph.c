@@ -4,7 +4,7 @@
 #include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
 #include "engine/graph/similarity.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "matrix/ritz.h"
 #include "matrix/rows.h"
 

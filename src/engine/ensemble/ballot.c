@@ -50,7 +50,7 @@
  * (E6) and (E7) are then computed by ties to landmarks. */
 #include "comm/comm.h"
 #include "engine/ensemble/vote.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/kept.h"
 #include "matrix/ritz.h"

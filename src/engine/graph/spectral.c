@@ -27,7 +27,7 @@
 
 #include "comm/comm.h"
 #include "engine/graph/landmarks.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "engine/kmeans/lloyd.h"
 
 /* Makes the columns of a (k x k) orthogonal by rotations from the right, gathered in v: a v = u diag(s). */

@@ -41,7 +41,7 @@
 #include "comm/comm.h"
 #include "core/internal.h"
 #include "core/side_by_side.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "engine/kmeans/lloyd.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "api/method.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/mtcfir.h"
