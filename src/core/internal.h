@@ -147,7 +147,7 @@ KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format,
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 
 /* That of a context for which the caller gives no allocator: malloc. */
-void *kdri_standard_alloc(void *user, size_t size);
+extern const kdr_allocator kdri_standard;
 
 /* All use the context's allocator, check count * size for overflow, and set the error. A count of 0 gives a valid
  * pointer. Free the memory with kdri_free. */

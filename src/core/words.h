@@ -10,7 +10,7 @@ KDR_PRINTF(3, 4) void kdri_list_add(char *list, size_t room, const char *format,
 void kdri_one_line(char *text);
 /* The index of a word in a list that ends with NULL; -1 if it is not in the list. */
 int kdri_word_index(const char *const *words, const char *word);
-/* Writes the message for an unknown method `id`: it suggests the nearest names, of a family if one is given. */
+/* registry.c: writes the message for an unknown method `id`: it suggests the nearest names, of a family if one is given. */
 void kdri_unknown_method(const char *id, const kdr_family *family, char *text, size_t room);
 
 #endif

@@ -78,11 +78,6 @@ done:
 	return st;
 }
 
-bool kdri_ballot_votes(const kdri_ballot *b, int64_t m, bool alone)
-{
-	return !(alone && b->transfer[m]);
-}
-
 void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *graph, const int32_t *theirs,
                        bool alone, double *co)
 {
