@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/figures.h"
 #include "core/json_write.h"
 #include "core/numbers.h"
 #include "core/utf8.h"

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "kindred/context.h"
+#include "kindred/metrics.h"
 
 /* Receives finished text; false: it failed. */
 typedef bool kdri_json_take(void *user, const char *text, size_t length);
@@ -45,5 +46,12 @@ void kdri_json_texts(kdri_json *j, const char *key, const char *const *values, i
 /* Passes on the text so far if there is a function to receive it. */
 void kdri_json_flush(kdri_json *j);
 void kdri_json_free(kdri_json *j);
+
+/* Writes acc, nmi, ... into the open object. */
+void kdri_json_scores(kdri_json *j, const kdr_scores *scores);
+/* Writes an object "quality": scores that need no true classes. */
+void kdri_json_quality(kdri_json *j, const kdr_quality *quality);
+/* A sentence about what these scores do not measure. */
+const char *kdri_quality_note(void);
 
 #endif

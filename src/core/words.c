@@ -1,7 +1,8 @@
-/* Words in messages. SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
+/* Texts of messages. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/words.h"
 
-#include "core/internal.h"
+#include <stdio.h>
+#include <string.h>
 
 void kdri_list_add(char *list, size_t room, const char *format, ...)
 {

@@ -1,9 +1,15 @@
-/* Words in messages: lists, choices, names of methods. SPDX-License-Identifier: BSD-3-Clause */
+/* Texts of messages. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_WORDS_H
 #define KDRI_WORDS_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #include "kindred/algorithm.h"
 
+/* errors.c and system_*.c: snprintf and vsnprintf that write a decimal point in every locale. */
+KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
+KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
 /* Appends an item to the list "a, b"; what does not fit is cut off. */
 KDR_PRINTF(3, 4) void kdri_list_add(char *list, size_t room, const char *format, ...);
 /* Replaces control characters, so that a text which quotes a file stays on one line. */

@@ -5,7 +5,7 @@
 
 #include "api/model.h"
 #include "api/remembered.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 #include "matrix/traits.h"
 #include "prepare/prep.h"
 

@@ -3,7 +3,6 @@
  * Apart from seconds and memory, the same result gives the same bytes. */
 #include "api/result.h"
 #include "comm/comm.h"
-#include "core/figures.h"
 #include "core/json_write.h"
 #include "core/system.h"
 #include "jobs/content.h"

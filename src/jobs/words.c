@@ -21,7 +21,7 @@
 #include "engine/ensemble/probability_right.h"
 #include "jobs/column_sums.h"
 #include "jobs/job.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 #include <stdio.h>
 

@@ -18,7 +18,6 @@
 
 #include "comm/comm.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 
 static int by_column(const void *a, const void *b)
 {

@@ -30,7 +30,6 @@
 #include "engine/graph/spectrum.h"
 #include "matrix/kept.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 
 #include <stdio.h>
 

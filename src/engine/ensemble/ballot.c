@@ -51,7 +51,7 @@
 #include "comm/comm.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectrum.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "matrix/kept.h"
 #include "matrix/ritz.h"
 

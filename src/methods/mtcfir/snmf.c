@@ -21,7 +21,7 @@
 
 #include "api/method.h"
 #include "engine/graph/spectrum.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/mtcfir.h"
 
