@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/figures.h"
 #include "core/json_read.h"
 #include "core/json_write.h"
 #include "kindred/kindred.h"

@@ -373,17 +373,6 @@ const kdr_left_out *kdr_result_left_out_at(const kdr_result *r, int64_t task, in
 	return t && index >= 0 && index < t->nleft_out ? &t->left_out[index] : NULL;
 }
 
-const double *kdr_result_confidence(const kdr_result *r, int64_t task, const char **from)
-{
-	const kdri_task_result *t = about_task_of(r, task);
-	kdr_array own = t ? kdr_result_array(r, "confidence", task) : (kdr_array){ 0 };
-	bool has = own.data && own.type == KDR_FLOAT64 && own.ndim == 1 && own.shape[0] == t->n &&
-	           !t->probabilities; /* calibrated ones are more than that */
-	if (from)
-		*from = has ? "method" : t ? t->confidence_from : NULL;
-	return has ? own.data : t ? t->confidence : NULL;
-}
-
 const double *kdr_result_probabilities(const kdr_result *r, int64_t task, int64_t *classes)
 {
 	const kdri_task_result *t = about_task_of(r, task);

@@ -7,7 +7,6 @@
 #include "core/links.h"
 #include "matrix/blas.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 #include "matrix/traits.h"
 
 static kdr_status check_labels(kdr_context *ctx, const kdr_task *t, const int64_t *labels, int64_t low,

@@ -2,7 +2,7 @@
 #include "api/known.h"
 #include "api/result.h"
 #include "comm/comm.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,6 @@
 #include "api/magnitude.h"
 #include "comm/comm.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 #include "matrix/traits.h"
 
 #include <stdlib.h>

@@ -18,7 +18,6 @@
 
 #include "api/remembered.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 #include "prepare/prep.h"
 
 enum { FULL = 64, DIRECTIONS = 20, SMALL = 10, SAMPLES = 512, NUMBERS_MOST = 1 << 20 };

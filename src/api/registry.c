@@ -1,6 +1,8 @@
 /* The registry: one line per method in methods/algorithms.def. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
 
+#include <stdio.h>
+
 #define KDR_ALGORITHM(symbol) extern const kdri_algo kdri_algo_##symbol;
 #include "methods/algorithms.def"
 #undef KDR_ALGORITHM
@@ -26,6 +28,19 @@ const kdri_algo *kdri_algo_find(const char *id)
 	return NULL;
 }
 
+void kdri_unknown_method(const char *id, const kdr_family *family, char *text, size_t room)
+{
+	const char *all[64] = { NULL }, *nearest[1] = { NULL };
+	size_t count = 0;
+	for (size_t i = 0; i < kdr_algo_count() && count < 64; i++)
+		if (!family || kdr_algo_at(i)->family == *family)
+			all[count++] = kdr_algo_at(i)->id;
+	if (id && kdr_suggest(id, all, count, nearest, 1) > 0)
+		snprintf(text, room, "there is no method '%s'; did you mean %s?", id, nearest[0]);
+	else
+		snprintf(text, room, "there is no method '%s'; run 'kindred methods' for a list",
+		         id ? id : "(null)");
+}
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family)
 {
 	char text[256];

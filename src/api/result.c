@@ -378,3 +378,14 @@ const kdr_result *kdr_result_level_at(const kdr_result *r, int64_t index)
 {
 	return r && index >= 0 && index < r->level_count ? r->levels[index] : NULL;
 }
+
+const double *kdr_result_confidence(const kdr_result *r, int64_t task, const char **from)
+{
+	const kdri_task_result *t = r && task >= 0 && task < r->ntasks ? &r->tasks[task] : NULL;
+	kdr_array own = t ? kdr_result_array(r, "confidence", task) : (kdr_array){ 0 };
+	bool has = own.data && own.type == KDR_FLOAT64 && own.ndim == 1 && own.shape[0] == t->n &&
+	           !t->probabilities; /* calibrated ones are more than that */
+	if (from)
+		*from = has ? "method" : t ? t->confidence_from : NULL;
+	return has ? own.data : t ? t->confidence : NULL;
+}

@@ -6,6 +6,26 @@
 #include "core/limit.h"
 #include "core/system.h"
 
+static void *default_alloc(void *user, size_t size)
+{
+	(void)user;
+	return malloc(size);
+}
+
+static void *default_realloc(void *user, void *ptr, size_t size)
+{
+	(void)user;
+	return realloc(ptr, size);
+}
+
+static void default_free(void *user, void *ptr)
+{
+	(void)user;
+	free(ptr);
+}
+
+const kdr_allocator kdri_standard = { default_alloc, default_realloc, default_free, NULL };
+
 /* Leaves room for alignment and for signed arithmetic on byte counts. */
 static const size_t most_bytes = (size_t)PTRDIFF_MAX / 2;
 
@@ -130,7 +150,7 @@ kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size)
 	if (st != KDR_OK)
 		return st;
 	/* calloc knows which pages are zero already: large arrays are first touched by the threads that fill them. */
-	const bool standard = ctx->allocator.alloc == kdri_standard_alloc;
+	const bool standard = ctx->allocator.alloc == kdri_standard.alloc;
 	void *p = standard ? calloc(1, bytes) : ctx->allocator.alloc(ctx->allocator.user, bytes);
 	if (!p)
 		return no_memory(ctx, bytes);

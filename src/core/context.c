@@ -16,28 +16,6 @@
 #include "core/side_by_side.h"
 #include "core/system.h"
 
-/* Status codes in words. */
-
-const char *kdr_strerror(int status)
-{
-	switch (status) {
-	case KDR_OK: return "success";
-	case KDR_ERR_ARGUMENT: return "invalid argument";
-	case KDR_ERR_OPTION: return "invalid option";
-	case KDR_ERR_EXISTS: return "output exists";
-	case KDR_ERR_DATA: return "unusable data";
-	case KDR_ERR_FORMAT: return "malformed file";
-	case KDR_ERR_READ: return "cannot read";
-	case KDR_ERR_NUMERIC: return "numeric failure";
-	case KDR_ERR_MEMORY: return "out of memory";
-	case KDR_ERR_SIZE: return "size too large";
-	case KDR_ERR_WRITE: return "cannot write";
-	case KDR_ERR_UNSUPPORTED: return "not supported";
-	case KDR_ERR_INTERNAL: return "internal error";
-	default: return "unknown status";
-	}
-}
-
 /* Arguments of callers: structs of another version of the headers, lists, matrices.
  *
  * Every option struct begins with its size in the caller's header. Members that an older caller does not have become zero,
@@ -151,31 +129,12 @@ void kdri_progress_update(kdri_progress *p, kdr_event *e, double now)
 		*p = (kdri_progress){ .last = now, .fraction = NAN, .remaining = NAN };
 }
 
-void *kdri_standard_alloc(void *user, size_t size)
-{
-	(void)user;
-	return malloc(size);
-}
-
-static void *default_realloc(void *user, void *ptr, size_t size)
-{
-	(void)user;
-	return realloc(ptr, size);
-}
-
-static void default_free(void *user, void *ptr)
-{
-	(void)user;
-	free(ptr);
-}
-
 kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator)
 {
-	static const kdr_allocator standard = { kdri_standard_alloc, default_realloc, default_free, NULL };
 	if (!out)
 		return KDR_ERR_ARGUMENT;
 	if (!allocator)
-		allocator = &standard;
+		allocator = &kdri_standard;
 	if (!allocator->alloc || !allocator->realloc || !allocator->free)
 		return KDR_ERR_ARGUMENT;
 	kdr_context *ctx = allocator->alloc(allocator->user, sizeof *ctx);
@@ -324,26 +283,6 @@ void kdr_context_set_isolation(kdr_context *ctx, double seconds)
 {
 	if (ctx)
 		ctx->isolation = seconds > 0 ? seconds : 0;
-}
-
-const char *kdr_context_error(const kdr_context *ctx)
-{
-	return ctx ? ctx->error : "";
-}
-
-void kdri_set_error(kdr_context *ctx, const char *format, ...)
-{
-	if (!ctx)
-		return;
-	va_list args;
-	ctx->over_limit = false;
-	va_start(args, format);
-	kdri_vsnprintf(ctx->error, sizeof ctx->error, format, args);
-	va_end(args);
-	/* One line, whatever a file or an argument held. */
-	for (char *p = ctx->error; *p; p++)
-		if ((unsigned char)*p < 32 || *p == 127)
-			*p = '?';
 }
 
 double kdri_now(void)

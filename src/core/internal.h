@@ -138,16 +138,10 @@ void kdri_set_error(kdr_context *ctx, const char *format, ...);
 	(kdri_set_absent((ctx), (what), (part), (instead)), KDR_ERR_UNSUPPORTED)
 void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const char *instead);
 
-/* --- text: snprintf.c ------------------------------------------------------------------------ */
-
-/* snprintf and vsnprintf (system_*.c) that write a decimal point in every locale. */
-KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
-KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
-
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 
 /* That of a context for which the caller gives no allocator: malloc. */
-void *kdri_standard_alloc(void *user, size_t size);
+extern const kdr_allocator kdri_standard;
 
 /* All use the context's allocator, check count * size for overflow, and set the error. A count of 0 gives a valid
  * pointer. Free the memory with kdri_free. */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/figures.h"
 #include "core/internal.h"
 #include "core/json_write.h"
 #include "core/numbers.h"

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "core/json_read.h"
+#include "kindred/context.h"
+#include "kindred/metrics.h"
 
 /* Receives finished text; false: it failed. */
 typedef bool kdri_json_take(void *user, const char *text, size_t length);
@@ -61,5 +63,14 @@ void kdri_json_flush(kdri_json *j);
 kdr_status kdri_json_take_text(kdr_context *ctx, kdri_json *j, kdr_status st, const char *what, char **text,
                                size_t *length);
 void kdri_json_free(kdri_json *j);
+
+/* Writes acc, nmi, ... into the open object. */
+void kdri_json_scores(kdri_json *j, const kdr_scores *scores);
+/* Writes them as an object "metrics", null if there are none. */
+void kdri_json_metrics(kdri_json *j, const kdr_scores *scores);
+/* Writes an object "quality": scores that need no true classes. */
+void kdri_json_quality(kdri_json *j, const kdr_quality *quality);
+/* A sentence about what these scores do not measure. */
+const char *kdri_quality_note(void);
 
 #endif

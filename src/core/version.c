@@ -19,12 +19,6 @@ const char *kdr_version(void)
 	return KDR_VERSION;
 }
 
-void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const char *instead)
-{
-	kdri_set_error(ctx, "%s: this build of kindred has no %s%s%s", what, part, instead ? "; " : "",
-	               instead ? instead : "");
-}
-
 /* 1 if the macro `x` is defined as 1, else 0: BEFORE_1 puts a comma, and so the 1, before the 0. */
 #define HAVE(x)                HAVE_VALUE(x)
 #define HAVE_VALUE(value)      HAVE_PAIR(BEFORE_##value)

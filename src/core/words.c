@@ -1,8 +1,10 @@
-/* Words in messages. SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
+/* Texts of messages. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/words.h"
 
-#include "core/internal.h"
 #include "core/system.h"
+
+#include <stdio.h>
+#include <string.h>
 
 void kdri_list_add(char *list, size_t room, const char *format, ...)
 {
@@ -29,20 +31,6 @@ int kdri_word_index(const char *const *words, const char *word)
 		if (strcmp(words[i], word) == 0)
 			return i;
 	return -1;
-}
-
-void kdri_unknown_method(const char *id, const kdr_family *family, char *text, size_t room)
-{
-	const char *all[64] = { NULL }, *nearest[1] = { NULL };
-	size_t count = 0;
-	for (size_t i = 0; i < kdr_algo_count() && count < 64; i++)
-		if (!family || kdr_algo_at(i)->family == *family)
-			all[count++] = kdr_algo_at(i)->id;
-	if (id && kdr_suggest(id, all, count, nearest, 1) > 0)
-		snprintf(text, room, "there is no method '%s'; did you mean %s?", id, nearest[0]);
-	else
-		snprintf(text, room, "there is no method '%s'; run 'kindred methods' for a list",
-		         id ? id : "(null)");
 }
 
 const char *kdri_path_sheet(const char *path)

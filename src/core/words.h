@@ -2,16 +2,22 @@
 #ifndef KDRI_WORDS_H
 #define KDRI_WORDS_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #include "kindred/algorithm.h"
 #include "kindred/data.h"
 
+/* errors.c and system_*.c: snprintf and vsnprintf that write a decimal point in every locale. */
+KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
+KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
 /* Appends an item to the list "a, b"; what does not fit is cut off. */
 KDR_PRINTF(3, 4) void kdri_list_add(char *list, size_t room, const char *format, ...);
 /* Replaces control characters, so that a text which quotes a file stays on one line. */
 void kdri_one_line(char *text);
 /* The index of a word in a list that ends with NULL; -1 if it is not in the list. */
 int kdri_word_index(const char *const *words, const char *word);
-/* Writes the message for an unknown method `id`: it suggests the nearest names, of a family if one is given. */
+/* registry.c: writes the message for an unknown method `id`: it suggests the nearest names, of a family if one is given. */
 void kdri_unknown_method(const char *id, const kdr_family *family, char *text, size_t room);
 /* The sheet in the path of a sheet of a workbook, after the colon; NULL: the path has none. */
 const char *kdri_path_sheet(const char *path);

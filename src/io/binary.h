@@ -97,7 +97,7 @@ kdr_status kdri_compressed_check(kdr_context *ctx, const char *label, int64_t ro
 /* Transposes a data set and its names. After a failure the data set can only be freed. */
 kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *data);
 
-/* --- read.c: "file.h5:name" ------------------------------------------------------------------- */
+/* --- folder.c: "file.h5:name" ------------------------------------------------------------------- */
 
 /* Splits at a colon that follows the name of an existing file. *member is NULL if there is none; both
  * results are allocated. */

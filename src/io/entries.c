@@ -339,3 +339,36 @@ kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 		KDRI_DO(kdri_compressed_finish(ctx, d->path, d, true, d->rowptr[rows]));
 	return KDR_OK;
 }
+
+/* The rows of a part of a file. */
+
+kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows)
+{
+	if (!options || options->parts < 1)
+		return (kdri_range){ 0, rows };
+	int64_t each = rows / options->parts, rest = rows % options->parts, i = options->part;
+	return (kdri_range){ i * each + KDRI_MIN(i, rest), (i + 1) * each + KDRI_MIN(i + 1, rest) };
+}
+
+kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
+                           kdr_data *data)
+{
+	if (!options || options->parts < 1)
+		return KDR_OK;
+	KDRI_DO(KDRI_NEW(ctx, &data->origin, range.last - range.first));
+	for (int64_t i = range.first; i < range.last; i++)
+		data->origin[i - range.first] = i;
+	data->file_rows = rows;
+	return KDR_OK;
+}
+
+void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts)
+{
+	if (!data->origin || !texts)
+		return;
+	const int64_t first = data->rows ? data->origin[0] : 0;
+	for (int64_t i = 0; i < data->file_rows; i++)
+		if (i < first || i >= first + data->rows)
+			kdri_free(ctx, texts[i]);
+	memmove(texts, texts + first, (size_t)data->rows * sizeof *texts);
+}

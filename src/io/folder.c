@@ -1,10 +1,61 @@
-/* The files below a folder, in an order that does not depend on the file system.
+/* File names, and the files below a folder in an order that does not depend on the file system.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/system.h"
-#include "io/io.h"
+#include "io/binary.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+/* --- file names --- */
+
+bool kdri_ends_with(const char *text, const char *suffix)
+{
+	size_t n = strlen(text), m = strlen(suffix);
+	return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out)
+{
+	const char *base = path + kdri_folder_length(path);
+	size_t n = strlen(base);
+	if (n > 3 && kdri_ends_with(base, ".gz"))
+		n -= 3;
+	/* The ending is what follows the last dot, but a leading dot is part of the name. */
+	for (size_t i = n; i > 1; i--)
+		if (base[i - 1] == '.') {
+			n = i - 1;
+			break;
+		}
+	return kdri_strndup(ctx, base, n, out);
+}
+
+kdr_status kdri_split_member(kdr_context *ctx, const char *path, char **file, char **member)
+{
+	kdr_status st;
+	kdri_file info;
+	char *f = NULL, *m = NULL;
+	KDRI_TRY(kdri_strdup(ctx, path, &f));
+	/* A file of exactly that name wins: names may hold colons. Otherwise the longest one that exists. */
+	if (!kdri_file_at(path, &info))
+		for (size_t i = strlen(path); i > 1; i--) {
+			if (path[i - 1] != ':')
+				continue;
+			f[i - 1] = '\0';
+			if (kdri_file_at(f, &info)) {
+				KDRI_TRY(kdri_strdup(ctx, path + i, &m));
+				break;
+			}
+			f[i - 1] = ':';
+		}
+	*file = f;
+	*member = m;
+	f = NULL;
+done:
+	kdri_free(ctx, f);
+	return st;
+}
+
+/* --- folders --- */
 
 enum { DEEPEST = 100 };
 

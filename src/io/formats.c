@@ -55,23 +55,6 @@ const kdri_format *kdri_format_find(const char *id, const char *path)
 	return NULL;
 }
 
-kdr_status kdri_format_read(kdr_context *ctx, const kdri_format *format, const char *path,
-                            const kdr_read_options *options, kdr_data *data)
-{
-	kdr_status st;
-	kdri_input *in = NULL;
-	if (format->read)
-		return format->read(ctx, path, options, data);
-	if (options->memory)
-		KDRI_TRY(kdri_input_from_memory(ctx, options->memory, options->memory_bytes, path, &in));
-	else
-		KDRI_TRY(kdri_input_open(ctx, path, &in));
-	KDRI_TRY(format->parse(ctx, in, options, data));
-done:
-	kdri_input_close(ctx, in);
-	return st;
-}
-
 unsigned kdr_format_holds(const char *format, const char *path)
 {
 	const kdri_format *f = format || path ? kdri_format_find(format, path) : NULL;

@@ -5,7 +5,7 @@
 
 #include "core/system.h"
 #include "core/utf8.h"
-#include "io/archive/zip.h"
+#include "io/archive/inflate.h"
 #include "io/output/set.h"
 #include "io/text.h"
 

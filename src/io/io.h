@@ -68,7 +68,7 @@ typedef struct kdri_folder {
 kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out);
 void kdri_folder_free(kdr_context *ctx, kdri_folder *folder);
 
-/* --- read.c: information in file names --------------------------------------------------------- */
+/* --- folder.c: information in file names --------------------------------------------------------- */
 
 /* "data/a.mtx.gz" -> "a"; the result is allocated. */
 kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out);
@@ -104,14 +104,11 @@ typedef struct kdri_format {
 	bool columns;   /* and label and task columns of the entire file */
 } kdri_format;
 
-/* Reads a file of this format. */
-kdr_status kdri_format_read(kdr_context *ctx, const kdri_format *format, const char *path,
-                            const kdr_read_options *options, kdr_data *data);
-
 /* Which rows of a file a reader is to read: first..last-1. */
 typedef struct kdri_range {
 	int64_t first, last;
 } kdri_range;
+/* entries.c */
 kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows);
 /* Whether a file without rows is allowed. This is unknown if rows are columns of the file. */
 static inline bool kdri_may_be_empty(const kdr_read_options *options)

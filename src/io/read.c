@@ -7,29 +7,6 @@
 #include "io/io.h"
 #include "io/table/table.h"
 
-/* Data set names from file names. */
-
-bool kdri_ends_with(const char *text, const char *suffix)
-{
-	size_t n = strlen(text), m = strlen(suffix);
-	return n >= m && strcmp(text + n - m, suffix) == 0;
-}
-
-kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out)
-{
-	const char *base = path + kdri_folder_length(path);
-	size_t n = strlen(base);
-	if (n > 3 && kdri_ends_with(base, ".gz"))
-		n -= 3;
-	/* The ending is what follows the last dot, but a leading dot is part of the name. */
-	for (size_t i = n; i > 1; i--)
-		if (base[i - 1] == '.') {
-			n = i - 1;
-			break;
-		}
-	return kdri_strndup(ctx, base, n, out);
-}
-
 /* The last part of the path of a folder: "data/a.b/" -> "a.b". */
 static kdr_status folder_name(kdr_context *ctx, const char *path, char **out)
 {
@@ -39,34 +16,6 @@ static kdr_status folder_name(kdr_context *ctx, const char *path, char **out)
 	for (begin = end; begin > 0 && !kdri_is_separator(path[begin - 1]); begin--)
 		;
 	return kdri_strndup(ctx, path + begin, end - begin, out);
-}
-
-/* "file.h5:name": a file and something inside it. */
-
-kdr_status kdri_split_member(kdr_context *ctx, const char *path, char **file, char **member)
-{
-	kdr_status st;
-	kdri_file info;
-	char *f = NULL, *m = NULL;
-	KDRI_TRY(kdri_strdup(ctx, path, &f));
-	/* A file of exactly that name wins: names may hold colons. Otherwise the longest one that exists. */
-	if (!kdri_file_at(path, &info))
-		for (size_t i = strlen(path); i > 1; i--) {
-			if (path[i - 1] != ':')
-				continue;
-			f[i - 1] = '\0';
-			if (kdri_file_at(f, &info)) {
-				KDRI_TRY(kdri_strdup(ctx, path + i, &m));
-				break;
-			}
-			f[i - 1] = ':';
-		}
-	*file = f;
-	*member = m;
-	f = NULL;
-done:
-	kdri_free(ctx, f);
-	return st;
 }
 
 /* A method needs about as much memory as its data in addition, and preprocessing may copy them; a compressed file
@@ -183,37 +132,6 @@ done:
 	return st;
 }
 
-kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows)
-{
-	if (!options || options->parts < 1)
-		return (kdri_range){ 0, rows };
-	int64_t each = rows / options->parts, rest = rows % options->parts, i = options->part;
-	return (kdri_range){ i * each + KDRI_MIN(i, rest), (i + 1) * each + KDRI_MIN(i + 1, rest) };
-}
-
-kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
-                           kdr_data *data)
-{
-	if (!options || options->parts < 1)
-		return KDR_OK;
-	KDRI_DO(KDRI_NEW(ctx, &data->origin, range.last - range.first));
-	for (int64_t i = range.first; i < range.last; i++)
-		data->origin[i - range.first] = i;
-	data->file_rows = rows;
-	return KDR_OK;
-}
-
-void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts)
-{
-	if (!data->origin || !texts)
-		return;
-	const int64_t first = data->rows ? data->origin[0] : 0;
-	for (int64_t i = 0; i < data->file_rows; i++)
-		if (i < first || i >= first + data->rows)
-			kdri_free(ctx, texts[i]);
-	memmove(texts, texts + first, (size_t)data->rows * sizeof *texts);
-}
-
 static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_format *format,
                               const kdr_read_options *o)
 {
@@ -257,6 +175,23 @@ bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes)
 	return bytes > SMALL && PARTS * bytes > kdri_memory_free(ctx);
 }
 
+static kdr_status read_format(kdr_context *ctx, const kdri_format *format, const char *path,
+                              const kdr_read_options *options, kdr_data *data)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	if (format->read)
+		return format->read(ctx, path, options, data);
+	if (options->memory)
+		KDRI_TRY(kdri_input_from_memory(ctx, options->memory, options->memory_bytes, path, &in));
+	else
+		KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(format->parse(ctx, in, options, data));
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
 kdr_status kdri_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
 {
 	kdr_read_options own;
@@ -297,7 +232,7 @@ kdr_status kdri_read(kdr_context *ctx, const char *path, const kdr_read_options 
 	KDRI_TRY(
 	        kdri_data_new(ctx, options->name ? options->name : stem, options->memory ? "" : path, &data));
 	data->streamed = stream;
-	KDRI_TRY(kdri_format_read(ctx, format, path, options, data));
+	KDRI_TRY(read_format(ctx, format, path, options, data));
 	if (options->task_column && !data->groups.of)
 		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
 		          "%s: format %s has no task column '%s'; only tables and AnnData can have one", path,

@@ -25,7 +25,7 @@ void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 	}
 	for (int64_t t = 0; s->raw && s->copies && t < s->count; t++)
 		kdr_data_free(s->raw[t]);
-	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->words, s->rows, s->notes);
+	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->words, s->rows, s->notes, s->k);
 	kdri_free(ctx, s->names);
 	KDRI_FREE(ctx, s->range, s->prep);
 	*s = (kdri_job_sharing){ 0 };
@@ -317,37 +317,39 @@ static kdr_status choose_words(kdr_context *ctx, kdr_data *const *sets, kdri_job
 static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ranges *levels,
                              kdri_job_sharing *s)
 {
-	kdr_status st = KDR_OK;
 	const kdr_job_options *o = s->job->wanted;
-	int64_t *k = NULL;
 	bool later = s->transfer && levels->span > 1;
 	s->carries = s->transfer && !later && !o->init && !s->known->problem.tasks;
-	KDRI_TRY(KDRI_NEW0(ctx, &s->fit.tasks, s->count));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->raw, s->count));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->prep, s->count));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->words, s->count));
-	KDRI_TRY(choose_words(ctx, sets, s));
-	KDRI_TRY(KDRI_NEW(ctx, &k, s->count));
+	KDRI_DO(KDRI_NEW0(ctx, &s->fit.tasks, s->count));
+	KDRI_DO(KDRI_NEW0(ctx, &s->raw, s->count));
+	KDRI_DO(KDRI_NEW0(ctx, &s->prep, s->count));
+	KDRI_DO(KDRI_NEW0(ctx, &s->words, s->count));
+	KDRI_DO(choose_words(ctx, sets, s));
+	KDRI_DO(KDRI_NEW(ctx, &s->k, s->count));
 	s->fit.count = s->count;
 	s->levels = levels;
 	for (int64_t t = 0; t < s->count; t++) {
 		s->fit.tasks[t].from = -1;
-		k[t] = o->each_k ? o->each_k[t] : o->k;
-		later = later || (s->transfer && k[t] == 0);
+		s->k[t] = o->each_k ? o->each_k[t] : o->k;
+		later = later || (s->transfer && s->k[t] == 0);
 	}
-	if (later) {
-		s->copies = true;
-		for (int64_t t = 0; t < s->count; t++)
-			KDRI_TRY(kdri_sharing_copy(ctx, sets[t], &s->raw[t]));
-		s->fit.find = run_each;
-		s->fit.user = s;
-	} else {
+	if (!later) {
 		memcpy(s->raw, sets, (size_t)s->count * sizeof *sets);
-		KDRI_TRY(levels->span > 1 ? run_ranges(ctx, s) : run_each(ctx, s, k));
+		return KDR_OK;
 	}
-done:
-	kdri_free(ctx, k);
-	return st;
+	s->copies = true;
+	for (int64_t t = 0; t < s->count; t++)
+		KDRI_DO(kdri_sharing_copy(ctx, sets[t], &s->raw[t]));
+	s->fit.find = run_each;
+	s->fit.user = s;
+	return KDR_OK;
+}
+
+kdr_status kdri_sharing_run(kdr_context *ctx, kdri_job_sharing *s)
+{
+	if (!s->fit.tasks || s->copies)
+		return KDR_OK;
+	return s->levels->span > 1 ? run_ranges(ctx, s) : run_each(ctx, s, s->k);
 }
 
 /* Whether each data set may be clustered alone first. */

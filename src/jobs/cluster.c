@@ -62,7 +62,8 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	kdri_job_sharing sharing = { 0 };
 	const double start = kdri_now();
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
-	KDRI_TRY(KDRI_TIMED("alone", kdri_sharing_begin(ctx, job, sets, count, known, levels, &sharing)));
+	KDRI_TRY(kdri_sharing_begin(ctx, job, sets, count, known, levels, &sharing));
+	KDRI_TRY(KDRI_TIMED("alone", kdri_sharing_run(ctx, &sharing)));
 	job->seconds.fit = kdri_now() - start;
 	KDRI_TRY(KDRI_TIMED("preparation", kdri_job_prepare(ctx, job, sets, count, 0)));
 	/* One k for all, or one to be found for each. */

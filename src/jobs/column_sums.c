@@ -3,7 +3,7 @@
  * Threads take ranges of columns instead of rows: each sum is then made by one thread, in the order of the rows. A range
  * of dense columns is added up in local memory, because neighbouring threads would otherwise write to the same cache lines. */
 #include "jobs/column_sums.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 /* The number of columns of a dense range: at most WIDTH; fewer than a cache line's are not worth a thread. */
 enum { WIDTH = 64, LEAST_WIDTH = 8 };

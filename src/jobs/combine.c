@@ -9,7 +9,7 @@
  * those of embeddings are not, and would decide alone. A row of zeros in one of the views leaves the other.
  * Cost: that of preprocessing, a copy of both, and MOST^2 / 2 cosines. */
 #include "jobs/job.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 #include "prepare/prep.h"
 
 static kdr_status check(kdr_context *ctx, const kdr_data *d)

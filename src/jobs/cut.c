@@ -102,8 +102,8 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 				KDRI_TRY(kdr_write_check(ctx, file, force));
 			}
 		if (table)
-			KDRI_TRY(kdri_copied_write_all(ctx, path, copies.sets, e.ntasks, false, columns, table,
-			                               write, force));
+			KDRI_TRY(kdri_copied_write_all(ctx, path, copies.sets, e.ntasks, false, columns,
+			                               table, write, force));
 	}
 done:
 	kdri_edited_copies_free(&e, &copies);

@@ -10,7 +10,7 @@
 #include "io/binary.h"
 #include "io/table/csv.h"
 #include "io/text.h"
-#include "io/workbook/xlsx.h"
+#include "io/workbook/xlsx_book.h"
 
 #include <stdio.h>
 

@@ -24,7 +24,7 @@
 #include "engine/ensemble/probability_right.h"
 #include "engine/graph/views.h"
 #include "engine/metrics/metrics.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 #include <stdio.h>
 #include <stdlib.h>

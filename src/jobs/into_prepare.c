@@ -12,7 +12,7 @@
 #include "api/model.h"
 #include "api/moments.h"
 #include "api/remembered.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 #include "prepare/prep.h"
 
 #include <stdio.h>

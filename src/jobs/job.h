@@ -58,7 +58,7 @@ kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out);
 
-/* columns.c: an error if data sets have so many columns that a few numbers for each, and another for each of `k` clusters, do not fit into
+/* An error if data sets have so many columns that a few numbers for each, and another for each of `k` clusters, do not fit into
  * memory. To be called before anything is allocated per column. */
 kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t k);
 
@@ -250,14 +250,13 @@ const kdr_data *kdri_shown(const kdr_data *data);
 kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *result, kdr_data *const *data, bool *any,
                             kdr_data_kind *kind);
 
+/* --- units.c ------------------------------------------------------------------------------------- */
+
 /* The names of the columns that explain clusters; NULL: they have none. */
 char *const *kdri_shown_features(const kdri_task_result *task);
 /* What such a column is called: by its name, else by its number, from 1, written into `room`. */
 enum { KDRI_COLUMN_NAME = 32 };
 const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME]);
-
-/* --- units.c ------------------------------------------------------------------------------------- */
-
 enum { KDRI_MEAN_TEXT = 80, KDRI_DESCRIBED = 4, KDRI_EFFECT_TEXT = 256 };
 /* A mean of the feature in the user's units, such as "1,900", "61 %" or "2021-03-04". */
 void kdri_mean_text(const kdri_feature_effect *feature, double mean, char out[KDRI_MEAN_TEXT]);
@@ -281,9 +280,6 @@ void kdri_json_choices(struct kdri_json *json, const kdr_result *result, int64_t
 
 /* json_map.c: what the report draws of a task, where it was wanted. */
 kdr_status kdri_json_map(kdr_context *ctx, struct kdri_json *json, const kdr_result *result, int64_t task);
-
-/* json.c: the peak memory of the process. */
-int64_t kdri_peak_rss_bytes(void);
 
 /* Coordinates of the samples of `count` tasks, without preprocessing: xy[t] gets two numbers for each row of x[t].
  * Tasks whose columns have the same meaning are drawn on common axes, so that corresponding samples are in the same

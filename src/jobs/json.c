@@ -3,7 +3,6 @@
  * Apart from seconds and memory, the same result gives the same bytes. */
 #include "api/result.h"
 #include "comm/comm.h"
-#include "core/figures.h"
 #include "core/json_write.h"
 #include "core/system.h"
 #include "jobs/content.h"
@@ -557,11 +556,6 @@ static void put_calibration(kdri_json *j, const kdr_result *r)
 
 /* --- entire results -------------------------------------------------------------------------------------- */
 
-int64_t kdri_peak_rss_bytes(void)
-{
-	return (int64_t)kdri_memory_peak();
-}
-
 static void put_head(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 {
 	const kdri_pages *p = j->user;
@@ -627,7 +621,8 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	kdri_json_int(j, "iterations", r->iterations);
 	kdri_json_bool(j, "complete", kdr_result_complete(r));
 	put_seconds(j, &r->seconds);
-	kdri_json_int(j, "peak_rss_bytes", r->peak_rss_bytes ? r->peak_rss_bytes : kdri_peak_rss_bytes());
+	kdri_json_int(j, "peak_rss_bytes",
+	              r->peak_rss_bytes ? r->peak_rss_bytes : (int64_t)kdri_memory_peak());
 	put_between(j, r);
 	kdri_json_mixing(j, r);
 	put_levels(j, r);

@@ -178,47 +178,6 @@ done:
 
 /* --- links ------------------------------------------------------------------------------------------------ */
 
-void kdri_ids_free(kdr_context *ctx, kdri_ids *t)
-{
-	for (int64_t i = 0; t->tables && i < t->count; i++) {
-		kdri_names_free(ctx, &t->tables[i].names);
-		kdri_free(ctx, t->tables[i].row);
-	}
-	kdri_free(ctx, t->tables);
-}
-
-kdr_status kdri_ids_new(kdr_context *ctx, kdr_data *const *sets, int64_t count, kdri_ids *t)
-{
-	*t = (kdri_ids){ .sets = sets, .count = count };
-	KDRI_DO(KDRI_NEW0(ctx, &t->tables, count));
-	for (int64_t s = 0; s < count; s++) {
-		kdri_id_table *table = &t->tables[s];
-		table->names.borrows = true;
-		if (!sets[s]->ids)
-			continue;
-		KDRI_DO(KDRI_NEW(ctx, &table->row, sets[s]->rows));
-		for (int64_t i = 0; i < sets[s]->rows; i++) {
-			int64_t at, before = table->names.count;
-			KDRI_DO(kdri_names_add(ctx, &table->names, sets[s]->ids[i], strlen(sets[s]->ids[i]),
-			                       &at));
-			table->row[at] = at < before ? -1 : i;
-		}
-	}
-	return KDR_OK;
-}
-
-int64_t kdri_ids_row(const kdri_ids *t, int64_t set, const char *id)
-{
-	int64_t value;
-	const char *end = id + strlen(id);
-	if (t->sets[set]->ids) {
-		const int64_t at = kdri_names_find(&t->tables[set].names, id);
-		return at < 0 ? -1 : t->tables[set].row[at] < 0 ? -2 : t->tables[set].row[at];
-	}
-	return kdri_parse_int(id, end, &value) == end && value >= 1 && value <= t->sets[set]->rows ? value - 1
-	                                                                                           : -1;
-}
-
 static kdr_status find_id(kdr_context *ctx, const kdri_ids *t, const char *path, int64_t line, const char *id,
                           int64_t *set, int64_t *row)
 {
@@ -245,33 +204,6 @@ static kdr_status find_id(kdr_context *ctx, const kdri_ids *t, const char *path,
 		        "%s: line %lld: several samples have the id '%.80s'; if they are in different data sets, write NAME:ID with the name of the data set",
 		        path, (long long)line, id);
 	return KDR_OK;
-}
-
-kdr_status kdri_two_cells(kdr_context *ctx, const char *text, char delimiter, char *cells[2], bool *two)
-{
-	kdr_status st = KDR_OK;
-	const size_t length = strlen(text);
-	char *copy = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &copy, (int64_t)length + 2));
-	memcpy(copy, text, length + 1);
-	copy[length] = '\n';
-	copy[length + 1] = '\0';
-	*two = false;
-	if (!kdri_csv_row_end(copy, copy + length + 1, delimiter))
-		goto done; /* a quotation mark is not closed */
-	kdri_csv_cell cell = kdri_csv_cell_at(copy, delimiter);
-	KDRI_TRY(kdri_csv_text(ctx, &cell, &cells[0]));
-	const char *next = cell.stop;
-	*two = *next != '\n' && *next;
-	if (*two) {
-		next = kdri_skip_blanks(next + 1);
-		cell = kdri_csv_cell_at(next, delimiter);
-		KDRI_TRY(kdri_csv_text(ctx, &cell, &cells[1]));
-		*two = *cell.stop == '\n' && cells[0][0];
-	}
-done:
-	kdri_free(ctx, copy);
-	return st;
 }
 
 /* The two ids of a line; to be freed. */

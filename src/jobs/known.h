@@ -24,7 +24,7 @@ void kdri_job_known_free(kdr_context *ctx, kdri_job_known *known);
 /* Warns if links could not be kept. */
 kdr_status kdri_job_known_check(kdr_context *ctx, const kdri_job_known *known, kdr_data *const *sets,
                                 kdr_result *result);
-/* Rows of samples by their ids. */
+/* answers.c: rows of samples by their ids. */
 typedef struct kdri_id_table {
 	kdri_names names;
 	int64_t *row; /* of each name; -1: several rows have it */

@@ -2,7 +2,7 @@
 #include "core/json_write.h"
 #include "io/table/csv.h"
 #include "jobs/job.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "jobs/levels.h"
 
 #include "comm/comm.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 /* The columns of a data set. */
 typedef struct columns {

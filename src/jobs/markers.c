@@ -22,7 +22,6 @@
 #include "core/numbers.h"
 #include "jobs/job.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 
 #include <stdlib.h>
 

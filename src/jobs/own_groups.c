@@ -15,7 +15,7 @@
  * said and right. O(samples x 20 x parts) for each iteration of k-means. */
 #include "engine/embed/embed.h"
 #include "engine/graph/knn.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "jobs/job.h"
 
 enum { LEAST = 20, FEWEST = 5, PARTS = 4, ROWS_PER_PART = 10 };

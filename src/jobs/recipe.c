@@ -29,7 +29,6 @@
 #include "jobs/column_sums.h"
 #include "jobs/job.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 #include "prepare/prep.h"
 
 /* Number, sum and sum of squares of the values of a column. */

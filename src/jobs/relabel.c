@@ -259,7 +259,7 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	begun = true;
 	KDRI_TRY(kdri_result_file_read(ctx, result_json, &root));
 	KDRI_TRY(kdri_edited_open(ctx, result_json, root, NULL, &e));
-	KDRI_TRY(kdri_report_read(ctx, edits_json, &text, &size));
+	KDRI_TRY(kdri_result_file_text(ctx, edits_json, &text, &size));
 	if (is_name_list(text, size)) {
 		KDRI_TRY(kdri_input_from_memory(ctx, text, size, edits_json, &lines));
 		KDRI_TRY(kdri_name_list_read(ctx, lines, &names));

@@ -3,7 +3,6 @@
  * A result is copied field by field. Fields that depend on the labels are replaced: labels, sizes, second choices,
  * confidences, known classes that have new names, probabilities, scores, correspondences. Values that cannot be computed
  * without the data, such as the features of a cluster that has other samples now, are omitted. */
-#include "core/figures.h"
 #include "core/json_write.h"
 #include "core/words.h"
 #include "jobs/relabel.h"

@@ -3,11 +3,39 @@
 
 #include "core/names.h"
 #include "core/system.h"
+#include "io/io.h"
 #include "io/output/set.h"
 
-#include "jobs/report/report.h"
-
 #include <stdio.h>
+
+/* Far beyond any result; keeps a compressed bomb from filling the memory. */
+static const int64_t most_bytes = (int64_t)1 << 30;
+
+kdr_status kdri_result_file_text(kdr_context *ctx, const char *path, char **out, size_t *size)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	char *text = NULL;
+	int64_t used = 0, room = 1 << 16;
+	size_t got = 0;
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	do {
+		room *= 2;
+		KDRI_TRY(KDRI_GROW(ctx, &text, room));
+		KDRI_TRY(kdri_input_read(ctx, in, text + used, (size_t)(room - used), &got));
+		used += (int64_t)got;
+	} while (used == room && room < most_bytes);
+	if (used == room)
+		KDRI_FAIL(ctx, KDR_ERR_SIZE, "%s has more than %lld bytes, the limit for a result", path,
+		          (long long)most_bytes);
+	*out = text;
+	*size = (size_t)used;
+	text = NULL;
+done:
+	kdri_free(ctx, text);
+	kdri_input_close(ctx, in);
+	return st;
+}
 
 kdr_status kdri_result_file_read(kdr_context *ctx, const char *path, kdri_json_value **root)
 {
@@ -15,9 +43,9 @@ kdr_status kdri_result_file_read(kdr_context *ctx, const char *path, kdri_json_v
 	char *text = NULL;
 	size_t size = 0;
 	kdri_json_value *own = NULL;
-	KDRI_TRY(kdri_report_read(ctx, path, &text, &size));
+	KDRI_TRY(kdri_result_file_text(ctx, path, &text, &size));
 	KDRI_TRY(kdri_json_parse(ctx, path, 1, text, size, &own));
-	KDRI_TRY(kdri_report_check(ctx, path, own));
+	KDRI_TRY(kdri_result_file_check(ctx, path, own));
 	*root = own;
 	own = NULL;
 done:

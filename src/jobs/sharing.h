@@ -29,6 +29,7 @@ typedef struct kdri_job_sharing {
 	const kdr_data **
 	        words; /* count: the same texts with words of their own, for the runs alone; borrowed. NULL: there is none, or it is not used */
 	int64_t *rows; /* count: samples of each on all ranks */
+	int64_t *k;    /* count: numbers of clusters that were asked for */
 	int64_t count;
 	bool copies;   /* they are copies */
 	bool transfer; /* data sets may learn from each other */
@@ -43,12 +44,13 @@ typedef struct kdri_job_sharing {
 /* alone.c: whether every data set gets the result of a run alone. */
 kdr_status kdri_sharing_nothing(kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count,
                                 bool *out);
-/* alone.c: before the data sets are preprocessed. Clusters each alone, or prepares to do so as soon as a fit with ctx->sharing = &out->fit
- * knows the numbers of clusters. Does nothing for other methods than auto, for data on disk, and, if data sets may learn
- * from each other, under limits of time or memory. */
+/* alone.c: before the data sets are preprocessed. Prepares to cluster each alone: in kdri_sharing_run, or as soon as a fit with
+ * ctx->sharing = &out->fit knows the numbers of clusters. Does nothing for other methods than auto, for data on disk, and, if data sets
+ * may learn from each other, under limits of time or memory. */
 kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdri_job_known *known, const kdri_k_ranges *levels,
                               kdri_job_sharing *out);
+kdr_status kdri_sharing_run(kdr_context *ctx, kdri_job_sharing *s);
 /* Adds what runs alone have warned of to the result of the fit. */
 kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result);
 /* sharing.c: decides for each small data set whether it takes over the clusters of another; k[t]: numbers of clusters. */

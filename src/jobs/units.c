@@ -48,6 +48,20 @@ void kdri_mean_text(const kdri_feature_effect *f, double mean, char out[KDRI_MEA
 	}
 }
 
+char *const *kdri_shown_features(const kdri_task_result *task)
+{
+	return task->view.path ? task->view.features : task->features;
+}
+
+const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME])
+{
+	char *const *features = kdri_shown_features(task);
+	if (features)
+		return features[column];
+	snprintf(room, KDRI_COLUMN_NAME, "column %lld", (long long)column + 1);
+	return room;
+}
+
 const char *kdri_table_column(const kdri_task_result *task, int64_t feature, size_t *length)
 {
 	char *const *features = kdri_shown_features(task);

@@ -8,7 +8,7 @@
  *
  * Time: O(nnz (k / BATCH + features / BATCH) + k d), memory: O(d + BATCH n) and the text. */
 #include "jobs/job.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 #include <stdlib.h>
 

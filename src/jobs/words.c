@@ -21,7 +21,7 @@
 #include "engine/ensemble/probability_right.h"
 #include "jobs/column_sums.h"
 #include "jobs/job.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 #include <stdio.h>
 
@@ -287,20 +287,6 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 done:
 	kdri_free(ctx, own);
 	return st;
-}
-
-char *const *kdri_shown_features(const kdri_task_result *task)
-{
-	return task->view.path ? task->view.features : task->features;
-}
-
-const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME])
-{
-	char *const *features = kdri_shown_features(task);
-	if (features)
-		return features[column];
-	snprintf(room, KDRI_COLUMN_NAME, "column %lld", (long long)column + 1);
-	return room;
 }
 
 static kdr_status put_profiles(kdr_context *ctx, kdri_task_result *t, const side *s)

@@ -31,6 +31,11 @@ kdr_status kdri_blas_int(kdr_context *ctx, int64_t size, const char *what)
 	return KDR_OK;
 }
 
+kdr_status kdri_eigen_stopped(kdr_context *ctx)
+{
+	return kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
+}
+
 KDRI_KERNEL
 void kdri_add_floats(const float *restrict x, float *restrict y, int64_t n)
 {

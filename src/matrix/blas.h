@@ -44,6 +44,8 @@ int kdri_invert_upper(int64_t n, double *u, int64_t ldu);
 enum { KDRI_EIGEN_WHOLE = 1000, KDRI_EIGEN_MOST = 32766 };
 kdr_status kdri_eigen_rows(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values, int *info);
 kdr_status kdri_eigen_stopped(kdr_context *ctx);
+/* Makes the largest entry of column j positive (the first of equals). */
+void kdri_fix_sign(int64_t n, double *vectors, int64_t ld, int64_t j);
 
 /* Between these two, BLAS and LAPACK run on one thread. OpenBLAS does this automatically inside an active parallel
  * region, but neither outside nor in a team of one. The setting applies to the calling thread; parallel regions with

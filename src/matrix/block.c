@@ -1,8 +1,15 @@
 /* Dense blocks and sparse rows in the memory of a device. SPDX-License-Identifier: BSD-3-Clause */
 #include "matrix/block.h"
-#include "matrix/device_use.h"
 
 /* --- memory of a device ----------------------------------------------------------------------------------- */
+
+kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdr_status st)
+{
+	if (st == KDR_OK || kdri_is_cpu(d))
+		return st;
+	ctx->device_failed = st != KDR_ERR_NUMERIC;
+	return kdri_fail(ctx, st, "device %s: %s", d->kind, d->error);
+}
 
 kdr_status kdri_device_alloc(kdr_context *ctx, kdri_device *dev, void *out, int64_t count, size_t size)
 {

@@ -340,14 +340,6 @@ kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, vo
 	return kdri_device_gave_up(ctx, st) ? run(ctx, &kdri_cpu, user) : st;
 }
 
-kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdr_status st)
-{
-	if (st == KDR_OK || kdri_is_cpu(d))
-		return st;
-	ctx->device_failed = st != KDR_ERR_NUMERIC;
-	return kdri_fail(ctx, st, "device %s: %s", d->kind, d->error);
-}
-
 bool kdri_device_gave_up(kdr_context *ctx, kdr_status st)
 {
 	bool device = ctx->device_failed;

@@ -13,6 +13,12 @@
  * an eigenvalue next to the last one does not slow it down.
  *
  * A step costs one product with b columns and about 8 n b (m + b) flops for a basis of m columns. */
+/* Some pairs of an operator: by blocks, down to residuals of
+ *
+ *   (E5)  ||A z - w z|| <= max(tol, 1e-12) max |w|,
+ *
+ * including copies of multiple eigenvalues. If that takes too many steps, the matrix is formed and solved in full, up
+ * to DENSE_RESCUE rows. */
 #include <float.h>
 
 #include "comm/comm.h"
@@ -329,5 +335,119 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 	*converged = good;
 done:
 	KDRI_FREE(ctx, b.v, b.av, b.h, b.y, b.theta, b.next, b.mix, b.tx);
+	return st;
+}
+
+enum { DENSE_BELOW = 128, DENSE_RESCUE = 2000, IDENTITY_COLS = 256 };
+static const double least_tol = 1e-12;
+
+/* --- some pairs, the dense way -------------------------------------------------------------- */
+
+/* The matrix of an operator: its products with the columns of the identity. */
+static kdr_status form_matrix(kdr_context *ctx, const kdri_op *op, double *a)
+{
+	kdr_status st;
+	int64_t n = op->rows, width = KDRI_MIN(n, IDENTITY_COLS), size;
+	double *identity = NULL;
+	KDRI_TRY(kdri_mul(ctx, n, width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &identity, size));
+	for (int64_t j = 0; j < n; j += width) {
+		int64_t cols = KDRI_MIN(width, n - j);
+		memset(identity, 0, (size_t)size * sizeof *identity);
+		for (int64_t c = 0; c < cols; c++)
+			identity[(j + c) * width + c] = 1;
+		KDRI_TRY(op->apply(ctx, op, identity, cols, width, a + j, n));
+	}
+done:
+	kdri_free(ctx, identity);
+	return st;
+}
+
+static kdr_status eigsh_dense(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which,
+                              double *values, double *vectors)
+{
+	kdr_status st;
+	double *a = NULL, *w = NULL;
+	int64_t n = op->rows, size;
+	KDRI_TRY(kdri_mul(ctx, n, n, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &a, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, n));
+	KDRI_TRY(form_matrix(ctx, op, a));
+	KDRI_TRY(kdri_eigh(ctx, n, a, n, w));
+	for (int64_t c = 0; c < count; c++) {
+		int64_t from = which == KDRI_LARGEST ? n - 1 - c : c;
+		values[c] = w[from];
+		for (int64_t i = 0; i < n; i++)
+			vectors[i * count + c] = a[i * n + from];
+	}
+done:
+	KDRI_FREE(ctx, a, w);
+	return st;
+}
+
+/* --- some pairs, by blocks ------------------------------------------------------------------ */
+
+/* Minus an operator. */
+static kdr_status negative(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                           double *y, int64_t ldy)
+{
+	const kdri_op *a = op->data;
+	kdr_status st = a->apply(ctx, a, x, k, ldx, y, ldy);
+	for (int64_t i = 0; st == KDR_OK && i < op->rows; i++)
+		for (int64_t j = 0; j < k; j++)
+			y[i * ldy + j] = -y[i * ldy + j];
+	return st;
+}
+
+static kdr_status eigsh_blocks(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which,
+                               double tol, double *values, double *vectors, bool *good)
+{
+	kdr_status st;
+	int64_t n = op->rows, size;
+	double *w = NULL, *v = NULL;
+	const kdri_op minus = { n, n, negative, NULL, op };
+	const kdri_ritz_options o = { .count = count, .tol = KDRI_MAX(tol, least_tol) }; /* (E5) */
+	KDRI_TRY(kdri_mul(ctx, n, count, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, count));
+	KDRI_TRY(KDRI_NEW(ctx, &v, size));
+	KDRI_TRY(kdri_ritz_lowest(ctx, which == KDRI_LARGEST ? &minus : op, &o, w, v, good));
+	if (!*good && (ctx->cancelled || ctx->timed_out))
+		KDRI_FAIL(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
+	for (int64_t j = 0; j < count && *good; j++) {
+		values[j] = which == KDRI_LARGEST ? -w[j] : w[j];
+		kdri_fix_sign(n, v, count, j);
+	}
+	if (*good)
+		memcpy(vectors, v, (size_t)size * sizeof *v);
+done:
+	KDRI_FREE(ctx, w, v);
+	return st;
+}
+
+kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
+                      double *values, double *vectors)
+{
+	int64_t n = op->rows;
+	if (op->cols != n)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "eigenvalues: the operator is %lld x %lld, not square", (long long)n,
+		                 (long long)op->cols);
+	if (count < 0 || count > n)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "eigenvalues: cannot compute %lld eigenvalues of a %lld x %lld operator",
+		                 (long long)count, (long long)n, (long long)n);
+	if (count == 0)
+		return KDR_OK;
+	if (n <= DENSE_BELOW || 2 * count + 1 >= n)
+		return eigsh_dense(ctx, op, count, which, values, vectors);
+	bool good = false;
+	kdr_status st = eigsh_blocks(ctx, op, count, which, tol, values, vectors, &good);
+	if (st == KDR_OK && !good && n <= DENSE_RESCUE)
+		return eigsh_dense(ctx, op, count, which, values, vectors);
+	if (st == KDR_OK && !good)
+		return kdri_fail(
+		        ctx, KDR_ERR_NUMERIC,
+		        "eigenvalues: %lld eigenpairs of a %lld x %lld operator did not converge to %g",
+		        (long long)count, (long long)n, (long long)n, tol);
 	return st;
 }

@@ -18,20 +18,6 @@
 
 #include "comm/comm.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
-
-kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end)
-{
-	kdr_mat part = *x;
-	if (x->kind == KDR_MAT_DENSE) {
-		part.as.dense.data += begin * x->as.dense.stride;
-		part.as.dense.rows = end - begin;
-	} else {
-		part.as.csr.rowptr += begin;
-		part.as.csr.rows = end - begin;
-	}
-	return part;
-}
 
 static int by_column(const void *a, const void *b)
 {

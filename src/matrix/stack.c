@@ -1,7 +1,6 @@
 /* Matrices made from others: stacked, transposed, rows taken. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 
 void kdri_own_free(kdr_context *ctx, kdri_own *m)
 {

@@ -6,7 +6,6 @@
 
 #include "comm/comm.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 
 #include <float.h>
 

@@ -26,7 +26,7 @@
  * f(d^,w)  by_word, d x c                     g(c,w)   source, d x c
  * f(d,w^)  by_row, n x m                      d^       labels, -1 if not predicted */
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/common/labelled.h"
 
 static const char stage[] = "cocc";

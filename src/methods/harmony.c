@@ -33,7 +33,7 @@
  * y_c      centres, C x r                       O, E     seen, due: ntasks x C
  * S_tc     sums, ntasks x C x r                 b_ct     shift, ntasks x C x r */
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "matrix/device_use.h"
 #include "matrix/kept.h"
 #include "matrix/range.h"

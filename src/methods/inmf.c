@@ -32,7 +32,7 @@
  * H_t      h + begin[t] k, n_t x k             A        a: d x k
  * X_t'H_t  xh, d x k                           H_t'H_t  g[t]: k x k */
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/common/tasks.h"
 
 static const char stage[] = "inmf";

@@ -14,9 +14,9 @@
  * k        clusters                      z_i      labels
  * w_i      weights                       c_j      centres
  */
+#include "engine/kmeans/kmeans.h"
 #include "api/method.h"
 #include "core/internal.h"
-#include "engine/kmeans/lloyd.h"
 #include "matrix/linalg.h"
 #include "methods/common/tasks.h"
 

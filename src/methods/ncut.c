@@ -27,10 +27,9 @@
 #include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
 #include "engine/graph/similarity.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "matrix/kept.h"
 #include "matrix/linalg.h"
-#include "matrix/rows.h"
 
 #include <stdio.h>
 

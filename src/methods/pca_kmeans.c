@@ -24,7 +24,7 @@
  * V_r S_r^-1   v, n x r */
 #include "api/method.h"
 #include "comm/comm.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "matrix/device_use.h"
 #include "matrix/kept.h"
 #include "matrix/range.h"

@@ -32,6 +32,7 @@
  */
 #include "api/method.h"
 #include "engine/graph/similarity.h"
+#include "engine/graph/spectrum.h"
 #include "matrix/linalg.h"
 #include "methods/common/labelled.h"
 

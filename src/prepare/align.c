@@ -130,20 +130,6 @@ static kdr_status twice(kdr_context *ctx, const kdr_data *d, int64_t first, int6
 	        d->name, (long long)first + 1, (long long)second + 1, d->features[second]);
 }
 
-void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
-{
-	int64_t last = -1, stay = 0;
-	c->increasing = true;
-	for (int64_t j = 0; j < from; j++) {
-		if (c->to[j] < 0)
-			continue;
-		c->increasing &= c->to[j] > last;
-		last = c->to[j];
-		stay++;
-	}
-	c->identity = c->increasing && stay == from && from == to;
-}
-
 /* Numbers the names of all tasks into `all`; with[u] is set to the number of tasks that have name u. */
 static kdr_status number_names(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdri_names *all,
                                mark *marks, int64_t *with, kdri_columns *columns)

@@ -1,4 +1,4 @@
-/* Fitted preprocessing as named arrays, for model files. SPDX-License-Identifier: BSD-3-Clause
+/* Fitted preprocessing, also as named arrays for model files. SPDX-License-Identifier: BSD-3-Clause
  *
  *   strings  align, weight, norm, scale   one each, as the command line spells them
  *            top_by                       likewise; missing: df
@@ -16,6 +16,120 @@
  * sets is `tasks` if fit_each is 1, else 1. dump_head and dump_fields list the fields once, for both directions. The contents of a file
  * are not trusted: sizes are compared with the data before anything is allocated, and numbers must be valid. */
 #include "prepare/prep.h"
+
+#include <stdio.h>
+
+const char *const kdri_align_names[] = { "default", "union", "intersect", "position", NULL };
+const char *const kdri_weight_names[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
+const char *const kdri_norm_names[] = { "none", "l1", "l2", NULL };
+const char *const kdri_scale_names[] = { "none", "standard", "minmax", "table", NULL };
+const char *const kdri_top_names[] = { "df", "variance", "dispersion", NULL };
+
+/* --- the fitted object ------------------------------------------------------------------------- */
+
+kdr_status kdri_prep_new(kdr_context *ctx, const kdr_prep_options *options, int64_t tasks, kdr_prep **out)
+{
+	kdr_prep *p;
+	kdr_status st = KDRI_NEW0(ctx, &p, 1);
+	if (st != KDR_OK)
+		return st;
+	p->allocator = ctx->allocator;
+	p->options = *options;
+	p->tasks = tasks;
+	p->fit_each = options->fit_each;
+	p->sets = options->fit_each ? tasks : 1;
+	*out = p;
+	return KDR_OK;
+}
+
+void kdr_prep_free(kdr_prep *p)
+{
+	if (!p)
+		return;
+	kdr_allocator a = p->allocator;
+	kdri_strings_free(&a, p->names, p->cols);
+	KDRI_FREE_WITH(&a, p->idf, p->median, p->offset, p->divisor, p->column_kind, p->unit, p->low, p->high,
+	               p->hole, p->kept, p->group, p->origin, p->fill, p->reading_columns, p->reading_missing,
+	               p->reading_texts);
+	kdri_vectors_release(p->vectors);
+	kdri_strings_free(&a, p->reading_na, p->reading_nna);
+	kdri_strings_free(&a, p->reading_rename, p->reading_nrename);
+	kdri_strings_free(&a, p->reading_recode, p->reading_nrecode);
+	kdri_free_with(&a, p->place);
+	kdri_strings_free(&a, p->warnings, p->nwarnings);
+	kdri_free_with(&a, p);
+}
+
+kdr_status kdri_prep_warn(kdr_context *ctx, kdr_prep *p, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	kdri_vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	kdri_one_line(text);
+	return kdri_strings_append(ctx, &p->warnings, &p->nwarnings, text);
+}
+
+int64_t kdri_prep_warning_count(const kdr_prep *p)
+{
+	return p ? p->nwarnings : 0;
+}
+
+const char *kdri_prep_warning_at(const kdr_prep *p, int64_t index)
+{
+	return p && index >= 0 && index < p->nwarnings ? p->warnings[index] : NULL;
+}
+
+kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *p, int64_t *kept, int64_t nkept)
+{
+	int64_t *place = NULL;
+	KDRI_DO(KDRI_NEW(ctx, &place, p->cols));
+	for (int64_t j = 0; j < p->cols; j++)
+		place[j] = -1;
+	for (int64_t k = 0; k < nkept; k++)
+		place[kept[k]] = k;
+	p->kept = kept;
+	p->nkept = nkept;
+	p->place = place;
+	return KDR_OK;
+}
+
+void kdri_prep_finish(kdr_prep *p)
+{
+	const kdr_prep_options *o = &p->options;
+	if (!p->kept)
+		p->nkept = p->cols;
+	char *text = p->description;
+	size_t size = sizeof p->description;
+	int used = snprintf(text, size, "features: %s (%lld data set%s, %lld columns)",
+	                    kdri_align_names[o->align], (long long)p->tasks, p->tasks == 1 ? "" : "s",
+	                    (long long)p->cols);
+	if (o->weight != KDR_WEIGHT_NONE)
+		used += snprintf(text + used, size - (size_t)used, "; %s", kdri_weight_names[o->weight]);
+	if (o->norm != KDR_NORM_NONE)
+		used += snprintf(text + used, size - (size_t)used, "; %s", kdri_norm_names[o->norm]);
+	if (o->scale != KDR_SCALE_NONE)
+		used += snprintf(text + used, size - (size_t)used, "; %s%s", kdri_scale_names[o->scale],
+		                 o->scale == KDR_SCALE_STANDARD && !p->centred ? " without centring" : "");
+	if (p->column_kind) {
+		kdri_table_sentence(p, text, size);
+		return;
+	}
+	if (p->kept)
+		used += snprintf(text + used, size - (size_t)used, "; top %lld%s%s", (long long)p->nkept,
+		                 o->top_by == KDR_TOP_DF ? "" : " by ",
+		                 o->top_by == KDR_TOP_DF ? "" : kdri_top_names[o->top_by]);
+	if (p->fit_each)
+		snprintf(text + used, size - (size_t)used, "; fitted on each data set");
+}
+
+const char *kdri_prep_describe(const kdr_prep *p)
+{
+	return p ? p->description : "";
+}
+
+/* --- as named arrays ------------------------------------------------------------------------------ */
 
 /* One direction: fields go to `to`, or come from `from`. */
 typedef struct dump_io {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 #include "prepare/prep.h"
 
 /* Piles of rows, by the upper eight bits of their hashes. */

@@ -111,7 +111,19 @@ kdr_status kdri_align_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 void kdri_align_free(kdr_context *ctx, kdri_columns *columns);
 
 /* Sets identity and increasing by `to`, of `from` columns to `cols`. */
-void kdri_columns_order(kdri_columns *columns, int64_t from, int64_t cols);
+static inline void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
+{
+	int64_t last = -1, stay = 0;
+	c->increasing = true;
+	for (int64_t j = 0; j < from; j++) {
+		if (c->to[j] < 0)
+			continue;
+		c->increasing &= c->to[j] > last;
+		last = c->to[j];
+		stay++;
+	}
+	c->identity = c->increasing && stay == from && from == to;
+}
 
 /* --- kinds.c: features that come from tables ----------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 """Includes only go down. What a folder may include is in the table below; docs/architecture.md draws it.
 
 A family of methods, a folder of src/methods, includes no other family. The program sees public headers alone. And
-whatever the table allows, no folder reaches itself by way of others."""
+whatever the table allows, no folder reaches itself by way of others, and no file: x.c and x.h are one file."""
 import pathlib
 import re
 import sys
@@ -27,7 +27,7 @@ ALLOWED = {
     "jobs": BASE | {"engine", "io", "prepare", "text", "method", "api"},
 }
 # Headers of sources that are compiled into the program in addition to the library: they include nothing of it.
-SHARED = {"core/figures.h", "core/json_read.h", "core/json_write.h", "core/stages.h", "core/system.h", "core/utf8.h", "core/words.h"}
+SHARED = {"core/json_read.h", "core/json_write.h", "core/stages.h", "core/system.h", "core/utf8.h", "core/words.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -46,7 +46,8 @@ def place(path):
 
 
 def check_library(wrong):
-    arrows = {}
+    """The arrows between folders, and those between files."""
+    arrows, files = {}, {}
     for path in sorted((ROOT / "src").rglob("*.[ch]")):
         name = str(path.relative_to(ROOT / "src"))
         row, folder = place(name)
@@ -58,6 +59,8 @@ def check_library(wrong):
                 continue
             if (path.parent / include).is_file() and "/" not in include:
                 continue
+            if name[:-2] != include[:-2]:
+                files.setdefault(name[:-2], set()).add(include[:-2])
             if not (ROOT / "src" / include).is_file():
                 wrong.append("src/%s includes \"%s\": not a path from src/" % (name, include))
                 continue
@@ -70,11 +73,11 @@ def check_library(wrong):
             elif to not in ALLOWED[row]:
                 wrong.append("src/%s includes %s: %s may include %s" %
                              (name, include, row, ", ".join(sorted(ALLOWED[row])) or "nothing"))
-    return arrows
+    return arrows, files
 
 
 def find_circle(arrows):
-    """Folders that include each other in a circle, or None."""
+    """Folders or files that include each other in a circle, or None."""
     done, path = set(), []
 
     def walk(folder):
@@ -111,9 +114,8 @@ def check_outside(wrong):
 
 def main():
     wrong = []
-    arrows = check_library(wrong)
-    circle = find_circle(arrows)
-    if circle:
+    arrows, files = check_library(wrong)
+    for circle in filter(None, map(find_circle, (arrows, files))):
         wrong.append("a circle: " + " -> ".join(circle))
     check_outside(wrong)
     for line in wrong:

@@ -4,6 +4,7 @@
 
 #include "jobs/relabel.h"
 #include "jobs/report/report.h"
+#include "jobs/result_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,7 +31,7 @@ static void fuzz_one(kdr_context *ctx, const char *result, const char *text, siz
 	if (st != KDR_OK && !strstr(kdr_context_error(ctx), "edits.json: line"))
 		abort();
 	if (st == KDR_OK && (kdri_edited_tree(&e, "again.json", &again) != KDR_OK ||
-	                     kdri_report_check(ctx, "again.json", again) != KDR_OK))
+	                     kdri_result_file_check(ctx, "again.json", again) != KDR_OK))
 		abort();
 	kdri_json_value_free(again);
 	kdri_json_value_free(edits);

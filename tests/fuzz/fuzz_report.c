@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "jobs/report/report.h"
+#include "jobs/result_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	kdr_status st = kdri_json_parse(ctx, "fuzz.json", 1, (const char *)data, size, &root);
 	if (st == KDR_OK)
-		st = kdri_report_check(ctx, "fuzz.json", root);
+		st = kdri_result_file_check(ctx, "fuzz.json", root);
 	if (st == KDR_OK)
 		st = kdri_report_page(ctx, root, &html, &length);
 	if ((st == KDR_OK) != (html != NULL) || (st != KDR_OK && !kdr_context_error(ctx)[0]))

@@ -1,7 +1,7 @@
 /* k-means and neighbours carried by a device: the same answer as the processor's. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/side_by_side.h"
 #include "engine/graph/knn.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "tests/device/fake.h"
 
 #include <time.h>

@@ -4,9 +4,9 @@
 #include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
 #include "engine/graph/similarity.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
+#include "matrix/linalg.h"
 #include "matrix/ritz.h"
-#include "matrix/rows.h"
 
 /* Random rows with zeros, some rows of zeros and some equal to others; d x n values from a small set of
  * numbers when `coarse`, so that there are many ties. */

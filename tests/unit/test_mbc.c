@@ -1,7 +1,7 @@
 /* mbc and bregman: what must hold for any tasks. The golden cases are in test_mbc_golden.c. */
 #include "tests/unit/unit.h"
 
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/mbc/mbc.h"
 
 enum { MOST = 5 };

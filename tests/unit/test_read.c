@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 #include "tests/unit/text.h"
 
 static void put(const char *name, const char *text)

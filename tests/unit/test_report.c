@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "jobs/report/report.h"
+#include "jobs/result_file.h"
 
 /* A result with every field of the contract, and a hostile name in each place where a name can occur. */
 #define EVIL "<script>alert('x')</script>\\\"&"
@@ -31,7 +32,7 @@ static kdr_status page_of(kdr_context *ctx, const char *file, const char *json, 
 	kdri_json_value *root = NULL;
 	kdr_status st = kdri_json_parse(ctx, file, 1, json, size, &root);
 	if (st == KDR_OK)
-		st = kdri_report_check(ctx, file, root);
+		st = kdri_result_file_check(ctx, file, root);
 	if (st == KDR_OK)
 		st = kdri_report_page(ctx, root, html, length);
 	kdri_json_value_free(root);

@@ -1,5 +1,5 @@
 /* Excel workbooks. */
-#include "io/workbook/xlsx.h"
+#include "io/workbook/xlsx_book.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/failing.h"
 

@@ -50,8 +50,8 @@
  * (E6) and (E7) are then computed by ties to landmarks. */
 #include "comm/comm.h"
 #include "engine/ensemble/vote.h"
-#include "engine/graph/spectral.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/graph/spectrum.h"
+#include "engine/kmeans/kmeans.h"
 #include "matrix/kept.h"
 #include "matrix/ritz.h"
 
@@ -76,11 +76,6 @@ kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ball
 done:
 	kdri_ballot_free(ctx, &b);
 	return st;
-}
-
-bool kdri_ballot_votes(const kdri_ballot *b, int64_t m, bool alone)
-{
-	return !(alone && b->transfer[m]);
 }
 
 void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *graph, const int32_t *theirs,

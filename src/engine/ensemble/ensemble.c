@@ -36,7 +36,7 @@
 #include "engine/ensemble/ensemble.h"
 #include "api/method.h"
 #include "comm/comm.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"
 

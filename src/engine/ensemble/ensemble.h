@@ -9,7 +9,7 @@
 
 #include "api/method.h"
 #include "core/internal.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 
 typedef struct kdri_ensemble_spec {
 	int64_t runs;

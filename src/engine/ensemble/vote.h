@@ -33,7 +33,10 @@ kdr_status kdri_ballot_kept(kdr_context *ctx, int64_t task, kdri_ballot *out);
 void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *graph,
                        const int32_t *theirs, bool alone, double *co);
 /* Whether partition m votes. */
-bool kdri_ballot_votes(const kdri_ballot *ballot, int64_t m, bool alone);
+static inline bool kdri_ballot_votes(const kdri_ballot *b, int64_t m, bool alone)
+{
+	return !(alone && b->transfer[m]);
+}
 
 typedef struct kdri_verdict_options {
 	int64_t k, n_init, max_iter;

@@ -48,13 +48,13 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
  * each with its rows of x and the same y; they stop together. */
 kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
                           const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out);
-/* knn.c: multiplications that all pairs of rows take. */
+/* knn_scan.c: multiplications that all pairs of rows take. */
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out);
-/* knn.c: the k nearest neighbours of every row among `count` of the rows, drawn with the context's seed; count
+/* policy.c: the k nearest neighbours of every row among `count` of the rows, drawn with the context's seed; count
  * - 1 neighbours if k is larger. */
 kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int64_t count,
                               kdri_metric metric, const kdri_knn_shift *shift, kdri_knn *out);
-/* knn.c: the k nearest neighbours of every row among all rows, or among some if that takes too long (similarity.h);
+/* policy.c: the k nearest neighbours of every row among all rows, or among some if that takes too long (similarity.h);
  * fewer than k if there are not enough rows. `shift` is subtracted before cosines, unless NULL. *candidates: the
  * number of rows searched. */
 kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,

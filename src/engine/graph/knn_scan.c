@@ -33,6 +33,25 @@ enum { CPU_STRIPE = 2048, CPU_TILE = 128, STRIPE = 1 << 16, SPARSE = 200 };
 /* Multiplications of a thread in a stripe, if it has more than CPU_TILE rows for each: some tens of milliseconds. */
 static const double dense_between_polls = 1 << 28, sparse_between_polls = 1 << 25;
 
+kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *rows_with = NULL;
+	double products = 0;
+	if (x->kind == KDR_MAT_DENSE) {
+		*out = (double)n * (double)n * (double)d;
+		return KDR_OK;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &rows_with, d));
+	kdri_mat_col_counts(ctx, x, rows_with);
+	for (int64_t j = 0; j < d; j++)
+		products += (double)rows_with[j] * (double)rows_with[j];
+	*out = products;
+done:
+	kdri_free(ctx, rows_with);
+	return st;
+}
+
 /* Multiplications of all pairs, and additions. */
 typedef struct costs {
 	double flops;

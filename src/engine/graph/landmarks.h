@@ -13,7 +13,7 @@
 #define KDRI_LANDMARKS_H
 
 #include "engine/graph/knn.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 
 /* What samples are joined to: the option `graph` of methods that support both. */
 typedef enum kdri_joins { KDRI_JOINS_AUTO, KDRI_JOINS_NEIGHBOURS, KDRI_JOINS_LANDMARKS } kdri_joins;

@@ -20,7 +20,7 @@
  * callers give equal samples the same cluster. */
 #include "engine/graph/similarity.h"
 #include "api/method.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "matrix/linalg.h"
 
 static const double equal_share = 0.01, least_part = 0.1;
@@ -486,17 +486,4 @@ void kdri_graph_free(kdr_context *ctx, kdri_graph *graph)
 		return;
 	kdri_own_free(ctx, &graph->w);
 	graph->sigma = 0;
-}
-
-kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree)
-{
-	double *ones = NULL;
-	int64_t n = kdr_mat_cols(w);
-	kdr_status st = KDRI_NEW(ctx, &ones, n);
-	for (int64_t i = 0; st == KDR_OK && i < n; i++)
-		ones[i] = 1;
-	if (st == KDR_OK)
-		st = kdri_mat_mul(ctx, w, ones, 1, 1, degree, 1);
-	kdri_free(ctx, ones);
-	return st;
 }

@@ -38,9 +38,6 @@ kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_o
                           kdri_graph *out);
 void kdri_graph_free(kdr_context *ctx, kdri_graph *graph);
 
-/* degree[i] = sum_j w_ij. */
-kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree);
-
 /* Mean Euclidean distance over all pairs of different samples; if there are more than 2000 samples, of 2000 drawn with
  * the seed. 0 for a single sample. */
 kdr_status kdri_mean_distance(kdr_context *ctx, const kdr_mat *x, double *out);

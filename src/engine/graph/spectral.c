@@ -27,8 +27,8 @@
 
 #include "comm/comm.h"
 #include "engine/graph/landmarks.h"
-#include "engine/graph/spectral.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/graph/spectrum.h"
+#include "engine/kmeans/kmeans.h"
 
 /* Makes the columns of a (k x k) orthogonal by rotations from the right, gathered in v: a v = u diag(s). */
 static void jacobi(int64_t k, double *a, double *v)

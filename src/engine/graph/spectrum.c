@@ -23,8 +23,7 @@
  *
  * With v set aside, M is singular along 1: the component of x along v bypasses the cycle, T v = v. It must be kept;
  * otherwise the eigensolver could never correct the components of its vectors along v. */
-#include "engine/graph/similarity.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "matrix/ritz.h"
 
 /* Below this size the plain method is faster than building several levels. */
@@ -413,4 +412,17 @@ void kdri_spectrum_free(kdr_context *ctx, kdri_spectrum *s)
 		return;
 	KDRI_FREE(ctx, s->values, s->vectors);
 	*s = (kdri_spectrum){ 0 };
+}
+
+kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree)
+{
+	double *ones = NULL;
+	int64_t n = kdr_mat_cols(w);
+	kdr_status st = KDRI_NEW(ctx, &ones, n);
+	for (int64_t i = 0; st == KDR_OK && i < n; i++)
+		ones[i] = 1;
+	if (st == KDR_OK)
+		st = kdri_mat_mul(ctx, w, ones, 1, 1, degree, 1);
+	kdri_free(ctx, ones);
+	return st;
 }

@@ -30,8 +30,8 @@
 #include "engine/graph/similarity.h"
 #include "matrix/device_use.h"
 #include "matrix/kept.h"
+#include "matrix/linalg.h"
 #include "matrix/range.h"
-#include "matrix/rows.h"
 
 enum { MOST_DIRECTIONS = 128, ROUNDS = 5 };
 

@@ -526,29 +526,21 @@ done:
 	return st;
 }
 
-/* A single problem. */
-typedef struct alone_job {
-	const kdri_kmeans_problem *problem;
-	kdri_kmeans_result *result;
-} alone_job;
-
-static kdr_status compute_alone(kdr_context *ctx, kdri_device *dev, void *user)
-{
-	const alone_job *j = user;
-	return kmeans(ctx, dev, j->problem, 1, j->result);
-}
-
+/* A single problem, on an accelerator if it is large enough to benefit. */
 static kdr_status alone(kdr_context *ctx, const kdri_kmeans_problem *p, kdri_kmeans_result *result)
 {
-	alone_job j = { p, result };
 	/* The cost of 20 iterations of every start; most take more. Centres are sent and sums are received, which for
 	 * sparse rows may be more than the rows. */
 	double moved = p->x->kind == KDR_MAT_CSR ? 16.0 * (double)kdr_mat_cols(p->x) : 0;
 	double flops = 40.0 * ((double)kdr_mat_nnz(p->x) - moved) * (double)p->o.k *
 	               (double)(p->o.init_labels || p->o.init_centres ? 1 : KDRI_MAX(p->o.n_init, 1));
-	if (!kdri_together(ctx) && kdri_km_device_can(p->x, p->weights, &p->o))
-		return kdri_compute(ctx, flops, compute_alone, &j);
-	return kmeans(ctx, &kdri_cpu, p, 1, result);
+	const bool can = !kdri_together(ctx) && kdri_km_device_can(p->x, p->weights, &p->o);
+	kdri_device *dev = can ? kdri_device_take(ctx, flops) : &kdri_cpu;
+	if (!dev)
+		return KDR_ERR_UNSUPPORTED;
+	const kdr_status st = kmeans(ctx, dev, p, 1, result);
+	kdri_device_leave(dev);
+	return kdri_device_gave_up(ctx, st) ? kmeans(ctx, &kdri_cpu, p, 1, result) : st;
 }
 
 kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights,

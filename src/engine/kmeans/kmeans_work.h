@@ -22,7 +22,7 @@
 #define KDRI_KMEANS_WORK_H
 
 #include "comm/comm.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "matrix/linalg.h"
 
 /* --- inner loops: leaf functions without threads ------------------------------------------------ */

@@ -215,24 +215,6 @@ static void try_rows(const seeding *s, int64_t begin, int64_t m, const double *w
 	}
 }
 
-static void try_block(const batch *t, int64_t b, const double *offset)
-{
-	const kdri_km *w = t->s->w;
-	int64_t list[KDRI_BLOCK] = { 0 }, begin = b * KDRI_BLOCK, m = KDRI_MIN(KDRI_BLOCK, w->n - begin);
-	double weight[KDRI_BLOCK], *dots = t->dots + kdri_thread() * KDRI_BLOCK * (t->lanes + t->s->lanes);
-	for (int64_t i = 0; i < m; i++) {
-		list[i] = begin + i;
-		weight[i] = 1;
-	}
-	for (int64_t i = 0; i < m && (w->weights || w->scale); i++)
-		weight[i] = kdri_km_counts(w, begin + i) ? kdri_km_weight(w, begin + i) : 0;
-	kdri_km_dots(w->x, list, m, &t->table, 0, t->lanes, dots, t->lanes);
-	for (int64_t p = 0; p < t->count; p++)
-		if (t->s[p].count > 0)
-			try_rows(&t->s[p], begin, m, weight, offset, dots, t->lanes,
-			         dots + KDRI_BLOCK * t->lanes);
-}
-
 /* Puts the candidates into the table; offset: b of (E1) for c' = x_r - m, |x_r - m|^2 + 2 m . (x_r - m). */
 static void put_candidates(const seeding *s, const kdri_km_table *table, double *offset)
 {
@@ -258,8 +240,23 @@ static void try_candidates(const batch *t, double *sums, double *most)
 	for (int64_t p = 0; p < t->count; p++)
 		put_candidates(&t->s[p], &t->table, offset);
 #pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
-	for (int64_t b = 0; b < blocks; b++)
-		try_block(t, b, offset);
+	for (int64_t b = 0; b < blocks; b++) {
+		const int64_t begin = b * KDRI_BLOCK, m = KDRI_MIN(KDRI_BLOCK, w->n - begin);
+		int64_t list[KDRI_BLOCK] = { 0 };
+		double weight[KDRI_BLOCK],
+		        *dots = t->dots + kdri_thread() * KDRI_BLOCK * (t->lanes + t->s->lanes);
+		for (int64_t i = 0; i < m; i++) {
+			list[i] = begin + i;
+			weight[i] = 1;
+		}
+		for (int64_t i = 0; i < m && (w->weights || w->scale); i++)
+			weight[i] = kdri_km_counts(w, begin + i) ? kdri_km_weight(w, begin + i) : 0;
+		kdri_km_dots(w->x, list, m, &t->table, 0, t->lanes, dots, t->lanes);
+		for (int64_t p = 0; p < t->count; p++)
+			if (t->s[p].count > 0)
+				try_rows(&t->s[p], begin, m, weight, offset, dots, t->lanes,
+				         dots + KDRI_BLOCK * t->lanes);
+	}
 	for (int64_t p = 0; p < t->count; p++)
 		for (int64_t c = 0; c < t->s[p].count; c++, sums += 2, most++) {
 			sums[0] = sums[1] = *most = 0;

@@ -215,29 +215,10 @@ static void compute_groups(const kdri_km *w, int64_t count, const int64_t *rows,
 	}
 }
 
-static void assign_block(kdri_km *w, int64_t block, bool fresh, const space *s)
-{
-	int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(w->n, begin + KDRI_BLOCK), count = 0;
-	int64_t rows[KDRI_BLOCK] = { 0 };
-	bool all = fresh || !w->bounds;
-	rows[0] = begin; /* the list may stay empty */
-	if (all) {
-		for (int64_t i = begin; i < end; i++)
-			rows[count++] = i;
-	} else {
-		count = filter_by_drift(w, begin, end, rows);
-		count = filter_by_distance(w, count, rows, s->own, s->need);
-	}
-	compute_groups(w, count, rows, s, all);
-	int64_t moved = 0;
-	for (int64_t r = 0; r < count; r++)
-		moved += w->label[rows[r]] != w->before[rows[r]];
-	w->moved[block] = moved;
-}
-
 void kdri_km_assign(kdri_km *w, bool fresh)
 {
-	int64_t blocks = kdri_km_blocks(w);
+	const int64_t blocks = kdri_km_blocks(w);
+	const bool all = fresh || !w->bounds;
 #pragma omp parallel num_threads(kdri_km_team(w)) if (w->threads > 1)
 	{
 		int64_t me = kdri_thread();
@@ -251,8 +232,21 @@ void kdri_km_assign(kdri_km *w, bool fresh)
 			    .dots = room + 6 * KDRI_BLOCK,
 			    .need = w->need + me * KDRI_BLOCK * w->groups };
 #pragma omp for schedule(dynamic, 1)
-		for (int64_t b = 0; b < blocks; b++)
-			assign_block(w, b, fresh, &s);
+		for (int64_t b = 0; b < blocks; b++) {
+			int64_t begin = b * KDRI_BLOCK, end = KDRI_MIN(w->n, begin + KDRI_BLOCK), count = 0;
+			int64_t rows[KDRI_BLOCK] = { 0 }, moved = 0;
+			rows[0] = begin; /* the list may stay empty */
+			for (int64_t i = begin; i < end && all; i++)
+				rows[count++] = i;
+			if (!all) {
+				count = filter_by_drift(w, begin, end, rows);
+				count = filter_by_distance(w, count, rows, s.own, s.need);
+			}
+			compute_groups(w, count, rows, &s, all);
+			for (int64_t r = 0; r < count; r++)
+				moved += w->label[rows[r]] != w->before[rows[r]];
+			w->moved[b] = moved;
+		}
 	}
 }
 

@@ -16,7 +16,7 @@
  * O(n^2), and the n - k lowest of them leave k clusters. */
 #include <stdlib.h>
 
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "engine/mixture/mixture.h"
 #include "matrix/linalg.h"
 

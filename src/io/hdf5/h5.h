@@ -212,13 +212,6 @@ kdr_status kdri_h5_seal(kdr_context *ctx, const kdri_h5 *h5);
 /* Whether the items have that checksum, or the file has none. */
 bool kdri_h5_items_intact(const kdri_h5_items *items);
 
-/* --- h5_write.c: how files are written --------------------------------------------------------------- */
-
-/* Files created with these access properties are written through our own driver; false if this is not possible. */
-bool kdri_h5_disk_use(hid_t access);
-/* The errno of the first failed write to the file that was closed last; 0: none failed. */
-int kdri_h5_disk_error(void);
-
 /* --- h5_write.c ----------------------------------------------------------------------------------------- */
 
 kdr_status kdri_h5_make_group(kdr_context *ctx, const kdri_h5 *h5, const char *name);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "core/system.h"
-#include "io/archive/zip.h"
 #include "io/hdf5/h5.h"
 
 /* Results of a child process that worked on an HDF5 file. */

@@ -1,7 +1,7 @@
 /* Reading HDF5 datasets: numbers and strings. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "io/archive/zip.h"
+#include "io/archive/inflate.h"
 #include "io/hdf5/h5.h"
 
 /* Rows are read in blocks of about this many bytes, in complete chunks, so that none is unpacked twice. */

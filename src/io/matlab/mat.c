@@ -1,7 +1,7 @@
 /* MATLAB files: v5 is read here, v7.3 is HDF5. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "io/archive/zip.h"
+#include "io/archive/inflate.h"
 #include "io/matlab/mat.h"
 
 /* MATLAB v5 files.

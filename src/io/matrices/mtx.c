@@ -9,7 +9,7 @@
  *
  * The header is not trusted: memory is allocated for what the file can contain, whatever it declares. A matrix may have
  * at most 2^31 - 1 rows and columns, and more than 4 million rows only with at least one entry for every 64. */
-#include "io/matrices/mtx.h"
+#include "io/matrices/mtx_array.h"
 
 enum { FREE_ROWS = 1 << 22, ROWS_PER_ENTRY = 64 };
 
@@ -30,53 +30,6 @@ typedef struct part {
 	bool ordered;
 	kdri_mtx_problem problem;
 } part;
-
-/* --- messages --------------------------------------------------------------------------------- */
-
-kdr_status kdri_mtx_report(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h,
-                           const kdri_mtx_problem *x)
-{
-	const char *path = kdri_input_path(w->in);
-	long long line = w->line + kdri_count_byte(w->data + w->begin, x->line, '\n') + 1;
-	int length = 0;
-	while (length < 40 && !strchr(" \t\r\n", x->at[length]))
-		length++;
-	switch (x->what) {
-	case KDRI_MTX_NO_INDEX:
-		return kdri_fail(
-		        ctx, KDR_ERR_FORMAT,
-		        "%s: line %lld: '%.*s' is not an index; a row number and a column number are needed",
-		        path, line, length, x->at);
-	case KDRI_MTX_OUTSIDE:
-		return kdri_fail(
-		        ctx, KDR_ERR_FORMAT,
-		        "%s: line %lld: index %.*s is outside the matrix of %lld x %lld (indices begin with 1)",
-		        path, line, length, x->at, (long long)h->rows, (long long)h->cols);
-	case KDRI_MTX_NOT_FINITE:
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: line %lld: %.*s is not a finite number", path, line,
-		                 length, x->at);
-	case KDRI_MTX_TEXT_AFTER:
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: unexpected '%.*s' after the value",
-		                 path, line, length, x->at);
-	case KDRI_MTX_UPPER:
-		return kdri_fail(
-		        ctx, KDR_ERR_FORMAT,
-		        "%s: line %lld: entry on the diagonal of a skew-symmetric matrix, which must be zero and is not stored",
-		        path, line);
-	case KDRI_MTX_TOO_MANY:
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has more than the declared %lld %s", path,
-		                 (long long)h->declared, h->array ? "values" : "entries");
-	default:
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: '%.*s' is not a number", path, line,
-		                 length, x->at);
-	}
-}
-
-kdr_status kdri_mtx_short(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h, int64_t found)
-{
-	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: declares %lld %s, found %lld", kdri_input_path(w->in),
-	                 (long long)h->declared, h->array ? "values" : "entries", (long long)found);
-}
 
 /* --- header ----------------------------------------------------------------------------------- */
 

@@ -1,9 +1,54 @@
-/* Matrix Market: dense matrices, and writing. SPDX-License-Identifier: BSD-3-Clause
+/* Matrix Market: messages, dense matrices, and writing. SPDX-License-Identifier: BSD-3-Clause
  *
  * The size of a plain file limits the number of its values, so that the matrix is allocated at once and values are
  * written directly to their rows. Values from a pipe or a compressed file are collected first and then transposed, which
  * takes twice the memory, but never more than the file really contains. */
-#include "io/matrices/mtx.h"
+#include "io/matrices/mtx_array.h"
+
+kdr_status kdri_mtx_report(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h,
+                           const kdri_mtx_problem *x)
+{
+	const char *path = kdri_input_path(w->in);
+	long long line = w->line + kdri_count_byte(w->data + w->begin, x->line, '\n') + 1;
+	int length = 0;
+	while (length < 40 && !strchr(" \t\r\n", x->at[length]))
+		length++;
+	switch (x->what) {
+	case KDRI_MTX_NO_INDEX:
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line %lld: '%.*s' is not an index; a row number and a column number are needed",
+		        path, line, length, x->at);
+	case KDRI_MTX_OUTSIDE:
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line %lld: index %.*s is outside the matrix of %lld x %lld (indices begin with 1)",
+		        path, line, length, x->at, (long long)h->rows, (long long)h->cols);
+	case KDRI_MTX_NOT_FINITE:
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: line %lld: %.*s is not a finite number", path, line,
+		                 length, x->at);
+	case KDRI_MTX_TEXT_AFTER:
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: unexpected '%.*s' after the value",
+		                 path, line, length, x->at);
+	case KDRI_MTX_UPPER:
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line %lld: entry on the diagonal of a skew-symmetric matrix, which must be zero and is not stored",
+		        path, line);
+	case KDRI_MTX_TOO_MANY:
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has more than the declared %lld %s", path,
+		                 (long long)h->declared, h->array ? "values" : "entries");
+	default:
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: '%.*s' is not a number", path, line,
+		                 length, x->at);
+	}
+}
+
+kdr_status kdri_mtx_short(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h, int64_t found)
+{
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: declares %lld %s, found %lld", kdri_input_path(w->in),
+	                 (long long)h->declared, h->array ? "values" : "entries", (long long)found);
+}
 
 typedef struct place {
 	int64_t i, j;

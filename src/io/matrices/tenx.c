@@ -242,8 +242,10 @@ static kdr_status read_tenx(kdr_context *ctx, const char *path, const kdr_read_o
 {
 	kdr_status st;
 	char matrix[PATH_ROOM], barcodes[PATH_ROOM], features[PATH_ROOM], **types = NULL;
+	kdri_input *in = NULL;
 	KDRI_TRY(find_files(ctx, path, matrix, barcodes, features));
-	KDRI_TRY(kdri_format_read(ctx, &kdri_format_mtx, matrix, options, data));
+	KDRI_TRY(kdri_input_open(ctx, matrix, &in));
+	KDRI_TRY(kdri_mtx_read(ctx, in, options, data));
 	KDRI_TRY(kdri_data_transpose(ctx, data));
 	int64_t cols = data->cols;
 	st = read_lines(ctx, barcodes, data->rows, "cells", &data->ids);
@@ -255,6 +257,7 @@ static kdr_status read_tenx(kdr_context *ctx, const char *path, const kdr_read_o
 		st = kdri_tenx_finish(ctx, types, data);
 	kdri_strings_free(&ctx->allocator, types, cols);
 done:
+	kdri_input_close(ctx, in);
 	return st;
 }
 

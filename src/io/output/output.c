@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/system.h"
-#include "io/archive/zip.h"
+#include "io/archive/inflate.h"
 #include "io/io.h"
 #include "io/output/set.h"
 

@@ -62,6 +62,8 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 /* The error for a row that begins at p and is unfinished, within quotes, at the end of the file. */
 kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char *p);
 void kdri_csv_layout_free(kdr_context *ctx, kdri_csv_layout *layout);
+/* The field that `text` numbers, or -1. NULL is accepted. */
+int64_t kdri_field_number(const char *text);
 /* The field with the name or number `wanted`; -1 if there is none. */
 int64_t kdri_csv_field(const kdri_csv_layout *l, const char *wanted);
 /* The error for a column that does not exist; `what`: "id ", "label " or "". */
@@ -131,7 +133,7 @@ kdr_status kdri_csv_each_row(kdr_context *ctx, kdri_window *w, char delimiter, k
 /* Fails if a table that is read a second time does not have the rows that it had before. */
 kdr_status kdri_csv_same_rows(kdr_context *ctx, const char *path, int64_t now, int64_t before);
 
-/* csv.c: the cells of some rows. place: for each of the `rows` data rows the row of `cells` that it becomes, or -1. titles:
+/* csv_read.c: the cells of some rows. place: for each of the `rows` data rows the row of `cells` that it becomes, or -1. titles:
  * dialect->fields texts, left NULL if the table has no header; cells: as many for each row. What a row lacks stays NULL. Both begin with NULLs
  * and are the caller's, also after a failure. */
 kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect *dialect,

@@ -154,14 +154,6 @@ static char separator_line(kdri_window *w)
 	return p[4];
 }
 
-/* The field that `text` numbers, or -1. */
-static int64_t field_number(const char *text)
-{
-	int64_t v;
-	const char *end = text ? text + strlen(text) : NULL;
-	return text && kdri_parse_int(text, end, &v) == end && v >= 1 ? v - 1 : -1;
-}
-
 /* Whether all cells of the rows are in quotes, which then do not indicate what is a number. */
 static bool all_quoted(const row *rows, int n, char delimiter)
 {
@@ -248,11 +240,11 @@ done:
 static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o,
                               const kdri_named *named)
 {
-	int64_t label = field_number(o->label_column), id = field_number(o->id_column);
+	int64_t label = kdri_field_number(o->label_column), id = kdri_field_number(o->id_column);
 	int64_t shift = rows[1].begin && rows[0].fields + 1 == rows[1].fields;
 	bool words = false, numbers = false;
 	if ((o->label_column && label < 0 && !o->may_lack_labels) || (o->id_column && id < 0) ||
-	    (o->task_column && field_number(o->task_column) < 0))
+	    (o->task_column && kdri_field_number(o->task_column) < 0))
 		return true; /* columns are specified by name */
 	if (o->label_column && label < 0 && has_cell(l, &rows[0], o->label_column))
 		return true;
@@ -298,41 +290,6 @@ static kdr_status csv_layout_read_names(kdr_context *ctx, const char *path, cons
 	return KDR_OK;
 }
 
-int64_t kdri_csv_field(const kdri_csv_layout *l, const char *wanted)
-{
-	for (int64_t j = 0; l->names && j < l->fields; j++)
-		if (strcmp(l->names[j], wanted) == 0)
-			return j;
-	/* Without a title: a number, or x1, x2, ... */
-	int64_t number = field_number(!l->names && wanted[0] == 'x' ? wanted + 1 : wanted);
-	return number >= 0 && number < l->fields ? number : -1;
-}
-
-const char *kdri_csv_title(const kdri_csv_layout *l, int64_t field, char room[24])
-{
-	if (l->names && l->names[field][0])
-		return l->names[field];
-	snprintf(room, 24, "x%lld", (long long)field + 1);
-	return room;
-}
-
-kdr_status kdri_csv_no_column(kdr_context *ctx, const char *path, const kdri_csv_layout *l,
-                              const char *wanted, const char *what)
-{
-	if (!l->names)
-		return kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: there is no %scolumn '%s'; without a header, use a number from 1 to %lld", path,
-		        what, wanted, (long long)l->fields);
-	char list[128] = "";
-	size_t used = 0;
-	for (int64_t j = 0; j < l->fields && used < sizeof list - 24; j++)
-		used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", j ? ", " : "",
-		                         (int)(sizeof list - 24 - used), l->names[j]);
-	return kdri_fail(ctx, KDR_ERR_DATA, "%s: there is no %scolumn '%s'; the %lld columns are %s%s", path,
-	                 what, wanted, (long long)l->fields, list, used >= sizeof list - 24 ? " ..." : "");
-}
-
 static kdr_status find_column(kdr_context *ctx, const kdri_window *w, const kdri_csv_layout *l,
                               const char *wanted, const char *what, int64_t *field)
 {
@@ -355,13 +312,6 @@ static bool starts_with_name(const kdri_csv_layout *l, const row *data)
 		p = cell.stop + 1;
 	}
 	return true;
-}
-
-kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char *p)
-{
-	int64_t line = w->line + kdri_count_byte(w->data + w->begin, p, '\n') + 1;
-	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: missing closing quote", kdri_input_path(w->in),
-	                 (long long)line);
 }
 
 /* A trailing delimiter does not begin a cell. */

@@ -1,6 +1,6 @@
 /* Tables with columns of several kinds. SPDX-License-Identifier: BSD-3-Clause
  *
- * A table of plain numbers is read in one pass (csv.c), which stops at the first cell that is not a number. In that case
+ * A table of plain numbers is read in one pass (csv_read.c), which stops at the first cell that is not a number. In that case
  * every cell is inspected once (table_survey.c), the kind of each column is detected or taken from the options
  * (table_kind.c), and a second pass reads the columns accordingly. Only the findings of a pass are kept, so that the
  * memory is that of the result. */
@@ -10,7 +10,7 @@
 #include "core/names.h"
 #include "io/table/csv.h"
 
-/* --- cells: table_values.c, table_values.c, table_values.c -------------------------------------------- */
+/* --- cells: table_values.c -------------------------------------------- */
 
 enum { KDRI_POINT = 1, KDRI_COMMA = 2 };           /* the decimal sign: bits */
 enum { KDRI_DAY_FIRST = 1, KDRI_MONTH_FIRST = 2 }; /* 14/3 or 3/14: bits */
@@ -72,7 +72,7 @@ typedef struct kdri_column_specs {
 kdr_status kdri_column_specs_read(kdr_context *ctx, const char *text, kdri_column_specs *out);
 void kdri_column_specs_free(kdr_context *ctx, kdri_column_specs *specs);
 
-/* --- findings: table_role.c ---------------------------------------------------------------------- */
+/* --- findings: table.c ---------------------------------------------------------------------- */
 
 struct kdr_findings {
 	kdr_allocator allocator;
@@ -165,7 +165,7 @@ kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l);
 void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, char *text, size_t room);
 extern const char kdri_missing_help[];
 
-/* --- after reading: table_role.c, table_fill.c, table_role.c --------------------------------------------- */
+/* --- after reading: table_role.c, table_fill.c --------------------------------------------------------- */
 
 /* Whether a title is usual for row names: id, nr, index, ... */
 bool kdri_name_of_ids(const char *name);
@@ -191,7 +191,7 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *options
 /* The titles of columns in a table without rows. */
 kdr_status kdri_table_titles(kdr_context *ctx, const kdri_csv_layout *l, kdri_sheet *sheet);
 
-/* --- csv.c ---------------------------------------------------------------------------------------------- */
+/* --- csv_read.c ---------------------------------------------------------------------------------------------- */
 
 /* Lists all problems of a table. */
 kdr_status kdri_csv_inspect(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,

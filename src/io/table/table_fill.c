@@ -10,21 +10,6 @@
 #include "core/numbers.h"
 #include "io/table/table.h"
 
-const char *const kdri_missing_names[] = { "error",    "zero",        "mean", "median",
-	                                   "drop-row", "drop-column", "keep", NULL };
-
-kdr_status kdri_missing_read(kdr_context *ctx, const char *text, kdri_missing *out)
-{
-	char list[100] = "";
-	const int i = text ? kdri_word_index(kdri_missing_names, text) : KDRI_MISSING_ERROR;
-	*out = (kdri_missing)KDRI_MAX(i, 0);
-	if (i >= 0)
-		return KDR_OK;
-	for (const char *const *name = kdri_missing_names; *name; name++)
-		kdri_list_add(list, sizeof list, "%s", *name);
-	return kdri_fail(ctx, KDR_ERR_OPTION, "missing: '%s' is not valid; use one of: %s", text, list);
-}
-
 /* The field of each column of the matrix. */
 static kdr_status field_of(kdr_context *ctx, const kdri_csv_layout *l, int64_t **out)
 {

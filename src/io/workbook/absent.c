@@ -1,6 +1,6 @@
 /* Excel workbooks in a build without expat. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/io.h"
-#include "io/workbook/xlsx.h"
+#include "io/workbook/xlsx_book.h"
 
 kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const kdri_added *added, int64_t sheets,
                                     const char *const *titles, int count, const char *path, bool force)

@@ -8,8 +8,8 @@
  *
  * Sizes that a file declares do not cost memory: only cells with a value are kept, and a table that would be mostly
  * empty is refused before it is converted. */
-#include "io/workbook/xlsx.h"
 #include "io/table/table.h"
+#include "io/workbook/xlsx_book.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/workbook/xlsx.h"
+#include "io/workbook/xlsx_book.h"
 
 /* XML, read by expat. */
 

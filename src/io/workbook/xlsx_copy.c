@@ -3,7 +3,7 @@
  * All members of the archive are copied, so that formats, formulas and other sheets stay. In these sheets, cells are
  * inserted before the </row> of each row that has a value; its <dimension>, which is optional, is removed because it
  * would be wrong. */
-#include "io/workbook/xlsx.h"
+#include "io/workbook/xlsx_book.h"
 
 #include <stdio.h>
 #include <stdlib.h>

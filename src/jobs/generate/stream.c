@@ -170,3 +170,20 @@ kdr_status kdr_generator_write_features(kdr_context *ctx, kdr_generator *g, cons
 done:
 	return kdri_output_finish(ctx, o, st);
 }
+
+kdr_status kdr_generate(kdr_context *ctx, const kdr_design *given, kdr_generator **out)
+{
+	kdr_design design;
+	KDRI_NEED(ctx, given && out);
+	kdr_status st = KDRI_TAKE(ctx, kdr_design, given, &design);
+	if (st != KDR_OK)
+		return st;
+	switch (design.kind) {
+	case KDR_DESIGN_BLOBS: return kdri_generate_blobs(ctx, &design, out);
+	case KDR_DESIGN_TOPICS: return kdri_generate_topics(ctx, &design, out);
+	case KDR_DESIGN_BERIKOV: return kdri_generate_berikov(ctx, &design, out);
+	case KDR_DESIGN_TABLES: return kdri_generate_tables(ctx, &design, out);
+	}
+	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_generate: %d is not one of kdr_design_kind",
+	                 (int)design.kind);
+}

@@ -3,7 +3,8 @@
  * Every field may be missing or null: readers then omit it. A field of the wrong type means that the file is not a
  * result, and gives an error with the field, the value found and the values allowed. Optional fields (features,
  * advice, coordinates) are checked by the page itself, which omits them if they are invalid. */
-#include "jobs/report/report.h"
+#include "core/internal.h"
+#include "jobs/result_file.h"
 
 #include <stdio.h>
 
@@ -194,7 +195,7 @@ static kdr_status check_together(const reader *in)
 	return KDR_OK;
 }
 
-kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdri_json_value *root)
+kdr_status kdri_result_file_check(kdr_context *ctx, const char *file, const kdri_json_value *root)
 {
 	static const char *const some[] = { "kindred", "method", "tasks" };
 	reader in = { .ctx = ctx, .file = file, .root = root };

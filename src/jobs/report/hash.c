@@ -1,5 +1,6 @@
 /* SHA-256 (FIPS 180-4). SPDX-License-Identifier: BSD-3-Clause */
-#include "jobs/report/report.h"
+#include "core/internal.h"
+#include "jobs/result_file.h"
 
 static uint32_t hash_rotate(uint32_t x, int by)
 {

@@ -9,35 +9,6 @@
 #include "jobs/report/assets.h"
 #include "jobs/result_file.h"
 
-/* Far beyond any result; keeps a compressed bomb from filling the memory. */
-static const int64_t most_bytes = (int64_t)1 << 30;
-
-kdr_status kdri_report_read(kdr_context *ctx, const char *path, char **out, size_t *size)
-{
-	kdr_status st;
-	kdri_input *in = NULL;
-	char *text = NULL;
-	int64_t used = 0, room = 1 << 16;
-	size_t got = 0;
-	KDRI_TRY(kdri_input_open(ctx, path, &in));
-	do {
-		room *= 2;
-		KDRI_TRY(KDRI_GROW(ctx, &text, room));
-		KDRI_TRY(kdri_input_read(ctx, in, text + used, (size_t)(room - used), &got));
-		used += (int64_t)got;
-	} while (used == room && room < most_bytes);
-	if (used == room)
-		KDRI_FAIL(ctx, KDR_ERR_SIZE, "%s has more than %lld bytes, the limit for a result", path,
-		          (long long)most_bytes);
-	*out = text;
-	*size = (size_t)used;
-	text = NULL;
-done:
-	kdri_free(ctx, text);
-	kdri_input_close(ctx, in);
-	return st;
-}
-
 static void put_text(kdri_json *j, const char *text)
 {
 	kdri_json_raw(j, text, strlen(text));

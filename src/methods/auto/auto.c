@@ -31,7 +31,7 @@
 #include "comm/comm.h"
 #include "core/internal.h"
 #include "engine/graph/similarity.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "matrix/kept.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "core/links.h"
 #include "engine/ensemble/members.h"
 #include "engine/ensemble/vote.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "engine/graph/views.h"
 #include "engine/mixture/mixture.h"
 #include "matrix/linalg.h"

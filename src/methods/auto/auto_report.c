@@ -16,7 +16,7 @@
 #include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/knn.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
 #include "methods/auto/auto.h"

@@ -41,11 +41,11 @@
 #include "comm/comm.h"
 #include "core/internal.h"
 #include "core/side_by_side.h"
-#include "engine/graph/spectral.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/graph/spectrum.h"
+#include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 #include "methods/auto/auto.h"
 
 enum { DRAWS = 24, MOST_ROWS = 600, STARTS = 5, LEAST_VALUES = 1000 };

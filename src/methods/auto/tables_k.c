@@ -19,7 +19,7 @@
 
 #include "comm/comm.h"
 #include "matrix/kept.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 #include <stdio.h>
 

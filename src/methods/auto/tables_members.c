@@ -18,7 +18,7 @@
  * (E3) was fitted on generated tables; docs/notes/statements.md reports how often it holds. Draws are taken from the
  * rows that starts are found on; for the other rows of large tables, (E4) uses only members. */
 #include "comm/comm.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
 #include "matrix/linalg.h"

@@ -10,7 +10,7 @@
 
 #include "engine/ensemble/vote.h"
 #include "engine/graph/views.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 typedef struct constrained {
 	const kdr_mat *x; /* unit rows if spherical */

@@ -1,7 +1,7 @@
 /* Several tasks as one matrix, several runs as one trace. SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/common/tasks.h"
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 
 void kdri_stack_free(kdr_context *ctx, kdri_stack *s)
 {

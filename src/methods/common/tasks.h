@@ -4,7 +4,7 @@
 
 #include "api/method.h"
 #include "core/links.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "matrix/linalg.h"
 
 /* Tasks below each other; a single one is borrowed, not copied. Task t has rows begin[t]..begin[t+1]-1. */

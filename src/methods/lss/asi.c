@@ -18,7 +18,7 @@
  * k        clusters                            m        M, k x l
  * y        X W                                 z        Z */
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/common/tasks.h"
 #include "methods/lss/lss.h"
 

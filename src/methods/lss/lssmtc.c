@@ -16,7 +16,7 @@
  * T = 20 iterations are the paper's rule, not a limit: more iterations lower the objective but make the clusters worse
  * (T = 300 on webkb4: accuracy 0.653 instead of 0.686). */
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "methods/common/tasks.h"
 #include "methods/lss/lss.h"

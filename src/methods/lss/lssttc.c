@@ -14,7 +14,7 @@
  * DEVIATION: algorithm 2 prints W' in M(2); eq. 20 has the d-dimensional mean, as here.
  * Rows of a source whose class is unknown are excluded. T = 20 iterations are the paper's rule, as in lssmtc.c. */
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/common/tasks.h"
 #include "methods/lss/lss.h"
 

@@ -472,26 +472,6 @@ kdr_status kdri_breg_begin(kdri_breg *tasks, int64_t count, int64_t *const *labe
 	return KDR_OK;
 }
 
-kdr_status kdri_breg_place(kdri_breg *b)
-{
-	const kdri_divergence *v = b->domain.divergence;
-	int64_t d = b->d;
-	if (b->euclidean) {
-		kdri_km_load_centres(&b->km);
-		return KDR_OK;
-	}
-#pragma omp parallel for schedule(static) num_threads(kdri_km_team(&b->km)) if (b->km.threads > 1)
-	for (int64_t z = 0; z < b->k; z++) {
-		double *g = b->dual + z * d;
-		v->gradient(b->points + z * d, d, g);
-		for (int64_t f = 0; f < d; f++)
-			g[f] -= b->slope[f];
-		b->base[z] = v->between_by ? v->between_by(b->centre, b->points + z * d, g, d)
-		                           : v->between(b->centre, b->points + z * d, d);
-	}
-	return kdri_breg_load(b);
-}
-
 kdr_status kdri_breg_assign(kdri_breg *tasks, int64_t count, kdri_km **room)
 {
 	for (int64_t t = 0; t < count; t++) {

@@ -31,7 +31,7 @@
 #include "methods/mbc/mbc.h"
 #include "api/method.h"
 #include "core/internal.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/common/tasks.h"
 
 #include <stdio.h>

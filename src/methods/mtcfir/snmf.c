@@ -20,8 +20,8 @@
 #include <stdio.h>
 
 #include "api/method.h"
-#include "engine/graph/spectral.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/graph/spectrum.h"
+#include "engine/kmeans/kmeans.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/mtcfir.h"
 

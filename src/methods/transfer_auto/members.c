@@ -7,10 +7,10 @@
 #include "core/numbers.h"
 #include "engine/forest/forest.h"
 #include "engine/graph/knn.h"
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans.h"
 #include "engine/linear/aligned.h"
 #include "engine/linear/linear.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 #include "methods/transfer_auto/auto_transfer.h"
 
 /* Members that vote on tables only: columns in different units.

@@ -32,7 +32,7 @@
 #include <stdio.h>
 
 #include "engine/ensemble/vote.h"
-#include "engine/graph/spectral.h"
+#include "engine/graph/spectrum.h"
 #include "methods/transfer_auto/auto_transfer.h"
 
 void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w)

@@ -1,6 +1,6 @@
 /* Excel workbooks: the parts that make up a table, and XML. SPDX-License-Identifier: BSD-3-Clause */
-#ifndef KDRI_XLSX_H
-#define KDRI_XLSX_H
+#ifndef KDRI_XLSX_BOOK_H
+#define KDRI_XLSX_BOOK_H
 
 #include "io/archive/zip.h"
 #include "io/binary.h"

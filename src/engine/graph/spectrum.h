@@ -1,6 +1,6 @@
 /* Clusters of a graph from the leading eigenvectors of its normalised Laplacian. SPDX-License-Identifier: BSD-3-Clause */
-#ifndef KDRI_SPECTRAL_H
-#define KDRI_SPECTRAL_H
+#ifndef KDRI_SPECTRUM_H
+#define KDRI_SPECTRUM_H
 
 #include "matrix/linalg.h"
 #include "matrix/ritz.h"
@@ -85,6 +85,8 @@ void kdri_spectrum_free(kdr_context *ctx, kdri_spectrum *s);
 /* Sum over clusters of (weight of edges that leave it) / (degrees in it); clusters of no degree add 0. */
 kdr_status kdri_ncut_value(kdr_context *ctx, const kdr_mat *w, const int64_t *labels, int64_t k, double *out);
 
+/* degree[i] = sum_j w_ij. */
+kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree);
 /* Connected components by edges of weight > 0: part[i] = 0, 1, .. in order of their first vertex. */
 kdr_status kdri_components(kdr_context *ctx, const kdr_mat *w, int64_t *part, int64_t *count);
 

@@ -10,8 +10,8 @@
  * the data are dense or sparse. Small problems run on the calling thread only, so that thousands of small calls are
  * cheap. If rows are held by several ranks (comm/comm.h), all ranks make the call, each with its own rows: the clusters
  * are those of all rows, the labels those of the given rows. */
-#ifndef KDRI_LLOYD_H
-#define KDRI_LLOYD_H
+#ifndef KDRI_KMEANS_H
+#define KDRI_KMEANS_H
 
 #include "api/method.h"
 
