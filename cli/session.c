@@ -366,7 +366,7 @@ static void session_close(cli_run *run)
 	kdr_result_free(run->result);
 	kdr_job_free(run->job);
 	cli_tasks_free(&run->tasks);
-	for (int table = 0; table < 2; table++)
+	for (int table = 0; table < 2 && run->ctx; table++)
 		kdr_free(run->ctx, run->copies[table]);
 	kdr_context_free(run->ctx);
 	*run = (cli_run){ 0 }; /* demo runs other commands */
