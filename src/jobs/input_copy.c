@@ -332,9 +332,9 @@ kdr_status kdr_copy_paths(kdr_context *ctx, kdr_data *const *sets, int64_t count
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_data *d = sets[t];
+		parts[t].task = d->name;
 		while (tables && d && !d->dialect.delimiter && !d->dialect.workbook)
 			d = d->view;
-		parts[t].task = sets[t]->name;
 		/* A pipe is read once. */
 		if (!d || (tables && !d->dialect.workbook && !(kdri_file_at(d->path, &info) && info.regular)))
 			continue;

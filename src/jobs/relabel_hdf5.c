@@ -32,12 +32,13 @@ static kdr_status find_files(const kdri_edited *e, const char *path, char ***out
 	for (int64_t t = 0; t < e->ntasks; t++) {
 		const kdri_edited_task *task = &e->tasks[t];
 		const kdri_json_value *ids = kdri_json_get(task->json, "ids");
+		const char *table = kdri_json_text(kdri_json_get(task->json, "path"), NULL);
 		int64_t *rows = NULL, first = 0;
 		sets[t].task = task->name;
-		if (!input_of(task, input))
+		if (!table || !input_of(task, input))
 			continue;
-		sets[t].table = kdri_json_text(kdri_json_get(task->json, "path"), NULL);
-		while (!sets[first].table || strcmp(sets[first].table, sets[t].table) != 0)
+		sets[t].table = table;
+		while (!sets[first].table || strcmp(sets[first].table, table) != 0)
 			first++;
 		KDRI_TRY(KDRI_NEW(e->ctx, &rows, task->n));
 		sets[t].origin = rows;

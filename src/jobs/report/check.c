@@ -106,7 +106,8 @@ static const char *check_value(const reader *in, const step *at)
 {
 	const kdri_json_value *v = at->value;
 	const kdri_json_type type = kdri_json_typeof(v);
-	const bool names = at->index >= 0 && kdri_json_is(kdri_json_at(at->before->value, 0), KDRI_JSON_TEXT);
+	const kdri_json_value *first = at->before ? kdri_json_at(at->before->value, 0) : NULL;
+	const bool names = at->index >= 0 && kdri_json_is(first, KDRI_JSON_TEXT);
 	switch (in->field->want) {
 	case TEXT: return type == KDRI_JSON_TEXT ? NULL : "a string";
 	case NUMBER: return kdri_json_is_number(v) ? NULL : "a number";
@@ -121,8 +122,7 @@ static const char *check_value(const reader *in, const step *at)
 		       : names ? "a string like the labels before it"
 		               : "a whole number";
 	case ROW:
-		return type == KDRI_JSON_ARRAY && kdri_json_count(v) ==
-		                                          kdri_json_count(kdri_json_at(at->before->value, 0))
+		return type == KDRI_JSON_ARRAY && kdri_json_count(v) == kdri_json_count(first)
 		               ? NULL
 		               : "an array as long as the first one";
 	case CELL: return kdri_json_is_number(v) || type == KDRI_JSON_NULL ? NULL : "a number";
