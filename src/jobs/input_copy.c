@@ -242,11 +242,11 @@ static size_t ending_at(const char *path)
 static const char *stem_of(const kdri_copied *s, int *length)
 {
 	const char *inside = strstr(s->table, ".h5ad:"), *name = s->table;
-	const size_t n = inside ? (size_t)(inside - s->table) : file_length(s);
-	for (const char *p = s->table; p < s->table + n; p++)
+	const char *end = inside ? inside : s->table + file_length(s);
+	for (const char *p = s->table; p < end; p++)
 		name = kdri_is_separator(*p) ? p + 1 : name;
-	const char *dot = name[0] ? memchr(name + 1, '.', n - (size_t)(name + 1 - s->table)) : NULL;
-	*length = (int)(dot ? dot - name : s->table + n - name);
+	const char *dot = name < end ? memchr(name + 1, '.', (size_t)(end - name - 1)) : NULL;
+	*length = (int)((dot ? dot : end) - name);
 	return name;
 }
 
