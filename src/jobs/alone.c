@@ -8,7 +8,9 @@
 #include "jobs/sharing.h"
 
 #include "comm/comm.h"
+#include "core/side_by_side.h"
 #include "jobs/content.h"
+#include "prepare/prep.h"
 
 void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 {
@@ -164,6 +166,7 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 	st = kdri_job_prepare(ctx, &job, &own, 1, 0);
 	if (st == KDR_OK)
 		st = fit_alone(ctx, &job, own, &levels, to);
+	to->totals = st == KDR_OK ? kdri_prep_totals(job.prep) : 0;
 	if (st == KDR_OK && !s->prep[t])
 		st = describe_run(ctx, job.prep, own, words, &s->prep[t]);
 	ctx->deadline = end;
@@ -254,25 +257,62 @@ static kdr_status compare_words(kdr_context *ctx, kdri_job_sharing *s, int64_t t
 	return st;
 }
 
+/* Runs alone, side by side. */
+typedef struct runs {
+	kdri_job_sharing *s;
+	const int64_t *k;
+	bool common; /* words, which clusters that are carried over need */
+} runs;
+
+static kdr_status run_one(kdr_context *ctx, void *user, int64_t t, int worker)
+{
+	(void)worker;
+	const runs *r = user;
+	kdri_job_sharing *s = r->s;
+	kdri_given *given = &s->fit.tasks[t];
+	const bool large = s->rows[t] > KDRI_SHARING_MOST;
+	if (s->transfer && s->tables && large)
+		return KDR_OK;
+	KDRI_DO(run_alone(ctx, s, t, r->k[t], s->words[t] && !r->common, given));
+	if (s->words[t] && r->common)
+		KDRI_DO(compare_words(ctx, s, t, r->k[t]));
+	given->final = !s->transfer || (large && !s->tables);
+	if (given->final)
+		kdri_given_drop_graphs(ctx, given);
+	return KDR_OK;
+}
+
+/* One run at a time where something is shared that cannot be divided: a device, a limit of memory or of time, other ranks. */
+static int workers_for(const kdr_context *ctx, const kdri_job_sharing *s)
+{
+	double data = 0, each = 0; /* bytes */
+	for (int64_t t = 0; t < s->count; t++) {
+		const kdr_mat x = kdr_data_mat(s->raw[t]);
+		const double n = (double)s->rows[t], own = 8 * (double)kdr_mat_nnz(&x);
+		data += own;
+		each = KDRI_MAX(each, 4 * own + 8 * n * n);
+	}
+	const bool alone = ctx->device || ctx->device_choice == KDRI_DEVICE_NAMED || ctx->max_memory > 0 ||
+	                   ctx->deadline > 0 || kdri_together(ctx);
+	return alone ? 1 : kdri_workers(ctx, s->count, each, data);
+}
+
 /* k[t] clusters of each data set; 0: to be found in each. */
 static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
 {
 	kdri_job_sharing *s = user;
 	KDRI_DO(are_tables(ctx, s, &s->tables));
-	const bool common =
-	        kdri_sharing_may_carry(s, k); /* words, which clusters that are carried over need */
-	for (int64_t t = 0; t < s->count; t++) {
-		kdri_given *given = &s->fit.tasks[t];
-		const bool large = s->rows[t] > KDRI_SHARING_MOST;
-		if (s->transfer && s->tables && large)
-			continue;
-		KDRI_DO(run_alone(ctx, s, t, k[t], s->words[t] && !common, given));
-		if (s->words[t] && common)
-			KDRI_DO(compare_words(ctx, s, t, k[t]));
-		given->final = !s->transfer || (large && !s->tables);
-		if (given->final)
-			kdri_given_drop_graphs(ctx, given);
-	}
+	runs r = { s, k, kdri_sharing_may_carry(s, k) };
+	const int workers = workers_for(ctx, s);
+	if (workers > 1)
+		KDRI_DO(kdri_side_by_side(ctx, &(kdri_side){ .count = s->count,
+		                                             .workers = workers,
+		                                             .run = run_one,
+		                                             .user = &r,
+		                                             .stage = "alone",
+		                                             .total = s->count }));
+	for (int64_t t = 0; t < s->count && workers == 1; t++)
+		KDRI_DO(run_one(ctx, &r, t, 0));
 	if (!s->tables)
 		KDRI_DO(kdri_sharing_carry(ctx, s, k));
 	return KDR_OK;

@@ -5,6 +5,7 @@
 #include "jobs/known.h"
 #include "jobs/levels.h"
 #include "jobs/sharing.h"
+#include "prepare/prep.h"
 
 /* On the data as they were fitted. */
 static kdr_status put_stability(kdr_context *ctx, kdri_job *job, kdr_data **sets, const kdr_job_options *o,
@@ -66,6 +67,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(KDRI_TIMED("alone", kdri_sharing_run(ctx, &sharing)));
 	job->seconds.fit = kdri_now() - start;
 	KDRI_TRY(KDRI_TIMED("preparation", kdri_job_prepare(ctx, job, sets, count, 0)));
+	sharing.fit.totals = sharing.fit.tasks ? kdri_prep_totals(job->prep) : 0;
 	/* One k for all, or one to be found for each. */
 	if (o->each_k)
 		KDRI_TRY(kdri_job_set(ctx, job, "same_k", "0"));

@@ -61,6 +61,10 @@ kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *prep, int64_t *kept, int64
 /* Writes the description; the last step of making a kdr_prep. */
 void kdri_prep_finish(kdr_prep *prep);
 
+/* 0, unless rows depend on the fitted data only by the row total that counts are scaled to (weight cpm). Preprocessing with the same other number
+ * differs in nothing else, for data sets with the same columns. */
+uint64_t kdri_prep_totals(const kdr_prep *prep);
+
 /* Their names on the command line, in the order of the enumerations. */
 extern const char *const kdri_align_names[],
         *const kdri_weight_names[], *const kdri_norm_names[], *const kdri_scale_names[],

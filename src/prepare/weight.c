@@ -27,6 +27,7 @@
 #include <stdlib.h>
 
 #include "comm/comm.h"
+#include "matrix/kept.h"
 #include "matrix/linalg.h"
 #include "prepare/prep.h"
 
@@ -239,6 +240,12 @@ kdr_status kdri_fit_weight(kdr_context *ctx, kdr_prep *prep, kdr_data *const *ta
 	case KDR_WEIGHT_CPM: return fit_median(ctx, prep, tasks, count, columns);
 	default: return KDR_OK;
 	}
+}
+
+uint64_t kdri_prep_totals(const kdr_prep *p)
+{
+	const bool more = p->offset || p->kept || p->column_kind || p->fill;
+	return p->median && !more ? kdri_hash_number((uint64_t)p->options.norm, (uint64_t)p->cols) : 0;
 }
 
 enum { BINS = 20 };

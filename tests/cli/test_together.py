@@ -80,6 +80,21 @@ class Together(CliTest):
         for k in ("3", "auto"):
             self.same_as_alone(files, k, "--header")
 
+    def test_runs_alone_vote_again_if_counts_differ_only_by_their_total(self):
+        def cuts(*files):
+            """How often graphs were cut: in the runs alone, and again with preprocessing that was fitted on both files."""
+            record = self.path("stages.csv")
+            self.run_kindred("cluster", "-q", "-k", 3, "-o", "out", "--force", *files, env={**os.environ, "KINDRED_STAGES": record})
+            with open(record) as f:
+                events = [line.rstrip().split(",") for line in f]
+            os.remove(record)
+            return sum("begin" in event and event[-1] == "normalised cut" for event in events)
+
+        cells = [self.counts("a.mtx", 3, 40, total=1500, noise=0.7), self.counts("b.mtx", 4, 70, total=2500, noise=0.7)]
+        words = [self.counts("c.mtx", 1, 45, 2000, 40, 0.5), self.counts("d.mtx", 2, 120, 2000, 30, 0.6)]
+        self.assertEqual(cuts(*cells), 2)
+        self.assertEqual(cuts(*words), 4)
+
     TOPICS = ["goal match team coach league", "stock market bank price trade", "star planet orbit telescope moon"]
     USUAL = {"north": "the of and to in".split(), "south": "der die und das ist".split()}
 

@@ -130,6 +130,39 @@ static void cpm__odd_and_even_rows__median_of_positive_totals(void **state)
 	kdr_context_free(ctx);
 }
 
+static void totals__cpm_without_more__same_number_for_other_data(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	const double x[] = { 1, 1, 0, 0, 3, 1, 10, 0 };
+	const kdr_prep_options options[] = {
+		{ .size = sizeof(kdr_prep_options), .weight = KDR_WEIGHT_CPM, .norm = KDR_NORM_L2 },
+		{ .size = sizeof(kdr_prep_options), .weight = KDR_WEIGHT_CPM },
+		{ .size = sizeof(kdr_prep_options), .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2 },
+		{ .size = sizeof(kdr_prep_options), .weight = KDR_WEIGHT_CPM, .scale = KDR_SCALE_MINMAX },
+		{ .size = sizeof(kdr_prep_options), .weight = KDR_WEIGHT_CPM, .top_features = 1 },
+		{ .size = sizeof(kdr_prep_options), .norm = KDR_NORM_L2 },
+	};
+	uint64_t found[6][2];
+	for (int i = 0; i < 6; i++)
+		for (int64_t count = 1; count <= 2; count++) {
+			kdr_data *sets[] = { dense_data(ctx, "a", 4, 2, x, NULL),
+				             dense_data(ctx, "b", 3, 2, x + 2, NULL) };
+			kdr_prep *prep = NULL;
+			assert_ok(ctx, kdr_prepare(ctx, sets, count, &options[i], &prep));
+			found[i][count - 1] = kdri_prep_totals(prep);
+			kdr_prep_free(prep);
+			kdr_data_free(sets[0]);
+			kdr_data_free(sets[1]);
+		}
+	for (int i = 0; i < 6; i++) {
+		assert_true(found[i][0] == found[i][1]);
+		assert_true((found[i][0] != 0) == (i < 2));
+	}
+	assert_true(found[0][0] != found[1][0]);
+	kdr_context_free(ctx);
+}
+
 static void standard__sparse_or_mixed__not_centred_and_said(void **state)
 {
 	(void)state;
@@ -508,6 +541,7 @@ int main(void)
 		cmocka_unit_test(borrowed__changed__what_is_borrowed_stays_as_it_was),
 		cmocka_unit_test(steps__weight_norm_scale__in_that_order),
 		cmocka_unit_test(cpm__odd_and_even_rows__median_of_positive_totals),
+		cmocka_unit_test(totals__cpm_without_more__same_number_for_other_data),
 		cmocka_unit_test(standard__sparse_or_mixed__not_centred_and_said),
 		cmocka_unit_test(top_features__ties__variance_then_order),
 		cmocka_unit_test(weight__value_not_allowed__named_and_nothing_changed),

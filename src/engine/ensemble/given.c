@@ -109,14 +109,21 @@ void kdri_given_drop_graphs(kdr_context *ctx, kdri_given *given)
 	free_graphs(ctx, &given->view);
 }
 
+static int64_t how_of(const kdri_views_task *view)
+{
+	return view->cosine + 2 * view->centred + 4 * view->both;
+}
+
 static uint64_t hash_of(const kdri_views_task *view)
 {
-	return kdri_mat_hash(&view->rows.view, (uint64_t)(view->cosine + 2 * view->centred + 4 * view->both));
+	return kdri_mat_hash(&view->rows.view, (uint64_t)how_of(view));
 }
 
 kdr_status kdri_given_settle(kdr_context *ctx, kdri_given *given, const kdri_views_task *view, int64_t rows)
 {
-	bool again = rows < KDRI_SHARING_ONCE && given->rows != hash_of(view);
+	const bool totals =
+	        given->totals && given->totals == ctx->sharing->totals && given->how == how_of(view);
+	bool again = rows < KDRI_SHARING_ONCE && !totals && given->rows != hash_of(view);
 	KDRI_DO(kdri_any(ctx, &again));
 	given->compared = !given->final && (again || given->ballot.count == 0);
 	return KDR_OK;
@@ -129,6 +136,7 @@ void kdri_given_keep(kdr_context *ctx, kdri_ballot *ballot, kdri_verdict *answer
 		return;
 	to->ballot = *ballot;
 	to->rows = hash_of(view);
+	to->how = how_of(view);
 	to->answer = *answer;
 	*ballot = (kdri_ballot){ 0 };
 	*answer = (kdri_verdict){ 0 };

@@ -39,6 +39,8 @@ typedef struct kdri_given {
 	        own; /* those of a run alone with words of its own, which the result is compared with; labels NULL: `answer` is */
 	kdri_views_task view; /* its graphs, if the task is to be voted on; nothing else of it is set */
 	uint64_t rows;        /* hash of the rows that it used and of how they are compared */
+	int64_t how;          /* how they are compared */
+	uint64_t totals;      /* kdri_prep_totals of its preprocessing */
 	bool compared;        /* it is only compared with the answer: members that use one task run again */
 	bool final; /* nothing votes on the task: it takes the answer or the labels that were carried over */
 	/* Clusters that were carried over from another task, or, with from -1, those of a level of the run alone. */
@@ -129,13 +131,15 @@ typedef struct kdri_sharing {
 	kdr_status (*find)(kdr_context *ctx, void *user, const int64_t *k);
 	void *user;
 	bool levels;      /* there is something to find before the fit of every level of a range */
+	uint64_t totals;  /* kdri_prep_totals of the preprocessing of all tasks */
 	kdri_given *keep; /* for the run of one task: where ballot, answer and view go; or NULL */
 } kdri_sharing;
 
 /* What is given about a task; NULL: nothing. */
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
 /* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all
- * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference. */
+ * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference, or only to the total that the
+ * counts of each sample are scaled to. */
 enum { KDRI_SHARING_ONCE = 500 };
 /* A number that the run alone has stored about its task; NaN: it has none. */
 double kdri_given_number(const kdri_given *given, const char *name);
