@@ -34,13 +34,13 @@ class Together(CliTest):
     def cluster(self, *args):
         return json.loads(self.run_kindred("cluster", "-q", *args).stdout)
 
-    def counts(self, name, seed, n, d=300, total=60, noise=0.25):
-        """Sparse counts of three topics."""
+    def counts(self, name, seed, n, d=300, total=60, noise=0.25, depths=1):
+        """Sparse counts of three topics, with totals from `total` to `depths` times that."""
         r, lines = random.Random(seed), []
         topics = [random.Random(t).sample(range(d), 25) for t in range(3)]
         for i in range(n):
             found = {}
-            for _ in range(total):
+            for _ in range(total * (1 + i % depths)):
                 w = r.randrange(d) if r.random() < noise else r.choice(topics[i % 3])
                 found[w] = found.get(w, 0) + 1
             lines += [f"{i + 1} {w + 1} {v}" for w, v in sorted(found.items())]
@@ -69,7 +69,7 @@ class Together(CliTest):
             self.same_as_alone(files, k)
 
     def test_no_transfer_is_a_run_alone_molecules(self):
-        self.same_as_alone([self.counts("a.mtx", 3, 40, total=1500, noise=0.7), self.counts("b.mtx", 4, 70, total=2500, noise=0.7)], "3")
+        self.same_as_alone([self.counts("a.mtx", 3, 40, total=1500, noise=0.7, depths=2), self.counts("b.mtx", 4, 70, total=2500, noise=0.7, depths=2)], "3")
 
     def test_no_transfer_is_a_run_alone_tables(self):
         files = []
@@ -90,9 +90,10 @@ class Together(CliTest):
             os.remove(record)
             return sum("begin" in event and event[-1] == "normalised cut" for event in events)
 
-        cells = [self.counts("a.mtx", 3, 40, total=1500, noise=0.7), self.counts("b.mtx", 4, 70, total=2500, noise=0.7)]
+        cells = [self.counts(f"{n}.mtx", n, n, total=20 * n, noise=0.7, depths=2) for n in (60, 100, 120)]
         words = [self.counts("c.mtx", 1, 45, 2000, 40, 0.5), self.counts("d.mtx", 2, 120, 2000, 30, 0.6)]
-        self.assertEqual(cuts(*cells), 2)
+        self.assertEqual(cuts(*cells[1:]), 2)
+        self.assertEqual(cuts(*cells), 4)  # the smallest gains by the totals of the others
         self.assertEqual(cuts(*words), 4)
 
     TOPICS = ["goal match team coach league", "stock market bank price trade", "star planet orbit telescope moon"]

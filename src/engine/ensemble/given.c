@@ -123,7 +123,8 @@ kdr_status kdri_given_settle(kdr_context *ctx, kdri_given *given, const kdri_vie
 {
 	const bool totals =
 	        given->totals && given->totals == ctx->sharing->totals && given->how == how_of(view);
-	bool again = rows < KDRI_SHARING_ONCE && !totals && given->rows != hash_of(view);
+	const int64_t least = totals ? KDRI_SHARING_TOTALS : KDRI_SHARING_ONCE;
+	bool again = rows < least && given->rows != hash_of(view);
 	KDRI_DO(kdri_any(ctx, &again));
 	given->compared = !given->final && (again || given->ballot.count == 0);
 	return KDR_OK;

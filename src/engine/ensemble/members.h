@@ -138,9 +138,9 @@ typedef struct kdri_sharing {
 /* What is given about a task; NULL: nothing. */
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
 /* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all
- * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference, or only to the total that the
- * counts of each sample are scaled to. */
-enum { KDRI_SHARING_ONCE = 500 };
+ * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference. If it differs only in the total that
+ * the counts of each sample are scaled to, members gain by it only below the second number of samples. */
+enum { KDRI_SHARING_ONCE = 500, KDRI_SHARING_TOTALS = 100 };
 /* A number that the run alone has stored about its task; NaN: it has none. */
 double kdri_given_number(const kdri_given *given, const char *name);
 /* The same for a text; NULL: it has none. */
