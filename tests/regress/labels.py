@@ -77,6 +77,9 @@ def picked(n):
 
 
 def cut_labels(path):
+    if not os.path.exists(path):  # several data sets have the same samples: body_test and subject_test, test.labels
+        folder, name = os.path.split(path)
+        path = os.path.join(folder, name.split("_", 1)[-1])
     with open(path) as f:
         labels = f.read().split("\n")
     labels = labels[:-1] if labels[-1] == "" else labels
