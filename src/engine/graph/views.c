@@ -15,7 +15,8 @@
  *   (E2)  X_t - 1 m_t' = U S V', Y = U S                         m_t: the mean of task t, or of each its own
  *
  * and rows of Y are scaled to unit length if samples are compared by cosine. Sparse data stay sparse: the products are
- * those of X and the means. If rows are distributed over ranks, m and V are those of all rows. */
+ * those of X and the means. Of few rows with many columns, U and S are those of the products X X', of all pairs of rows.
+ * If rows are distributed over ranks, m and V are those of all rows. */
 /* The graphs of an ensemble.
  *
  *   (E3)  cos_ij = <x_i - m, x_j - m> / (|x_i - m| |x_j - m|)    m: the task's mean, or 0 (knn.c)
@@ -155,6 +156,125 @@ done:
 	return st;
 }
 
+/* Up to that many rows, and with twice as many columns, the products of all pairs of rows take a fifth of the time of several passes
+ * over vectors as long as the columns are many. Two rounds with them are as exact as ROUNDS, because each applies them twice. */
+enum { FEW_ROWS = 1000, FEW_ROUNDS = 2 };
+
+static bool few_rows(const kdri_views *v, int64_t d)
+{
+	int64_t n = 0;
+	bool sparse = true;
+	for (int64_t t = 0; t < v->ntasks; t++) {
+		n += v->rows[t];
+		sparse = sparse && v->tasks[t].sparse;
+	}
+	return sparse && n <= FEW_ROWS && 2 * n <= d;
+}
+
+/* Subtracts the mean of every row and every column from the part of a (n x n) for two tasks. */
+static void centre_pair(double *a, int64_t n, const int64_t *s, const int64_t *t)
+{
+	const double each_s = 1 / (double)(s[1] - s[0]), each_t = 1 / (double)(t[1] - t[0]);
+	for (int64_t i = s[0]; i < s[1]; i++) {
+		double mean = 0;
+		for (int64_t j = t[0]; j < t[1]; j++)
+			mean += a[i * n + j] * each_t;
+		for (int64_t j = t[0]; j < t[1]; j++)
+			a[i * n + j] -= mean;
+	}
+	for (int64_t j = t[0]; j < t[1]; j++) {
+		double mean = 0;
+		for (int64_t i = s[0]; i < s[1]; i++)
+			mean += a[i * n + j] * each_s;
+		for (int64_t i = s[0]; i < s[1]; i++)
+			a[i * n + j] -= mean;
+	}
+}
+
+/* All rows, of all ranks, as sparse rows; begin[t]: the first of task t. */
+static kdr_status stack_all(kdr_context *ctx, const kdri_views *v, int64_t *begin, kdri_own *out)
+{
+	kdr_status st;
+	int64_t row[FEW_ROWS];
+	kdri_own *taken = NULL, *parts = NULL;
+	const kdr_mat **list = NULL;
+	for (int64_t i = 0; i < FEW_ROWS; i++)
+		row[i] = i;
+	KDRI_TRY(KDRI_NEW0(ctx, &taken, v->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, v->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &list, v->ntasks));
+	begin[0] = 0;
+	for (int64_t t = 0; t < v->ntasks; t++) {
+		KDRI_TRY(kdri_mat_take_all(ctx, &v->tasks[t].rows.view, row, v->rows[t], &taken[t]));
+		KDRI_TRY(kdri_mat_by_content(ctx, &taken[t].view, &parts[t]));
+		list[t] = &parts[t].view;
+		begin[t + 1] = begin[t] + v->rows[t];
+	}
+	KDRI_TRY(kdri_mat_stack(ctx, list, v->ntasks, out));
+done:
+	for (int64_t t = 0; parts && t < v->ntasks; t++) {
+		kdri_own_free(ctx, &parts[t]);
+		kdri_own_free(ctx, &taken[t]);
+	}
+	KDRI_FREE(ctx, taken, parts, list);
+	return st;
+}
+
+/* The leading coordinates of rows of which these are the products. Every rank has them all and works separately. */
+static kdr_status from_products(kdr_context *ctx, const double *products, int64_t n, int64_t count,
+                                double **out)
+{
+	kdr_status st;
+	double *s = NULL;
+	const kdr_mat view = kdr_mat_from_dense(products, n, n);
+	const kdri_op op = kdri_op_mat(&view);
+	kdri_apart(ctx);
+	KDRI_TRY(KDRI_NEW(ctx, &s, count));
+	KDRI_TRY(kdri_leading(ctx, &op, count, FEW_ROUNDS, out, s, NULL));
+	for (int64_t j = 0; j < count;
+	     j++) /* differences of products are rounded: no direction is shorter than that */
+		s[j] = s[j] > 1e-10 * s[0] ? sqrt(s[j]) : 0;
+	for (int64_t i = 0; i < n * count; i++)
+		(*out)[i] *= s[i % count];
+done:
+	kdri_rejoin(ctx);
+	kdri_free(ctx, s);
+	return st;
+}
+
+/* (E2) of all tasks from the products of their centred rows. */
+static kdr_status pooled_from_products(kdr_context *ctx, const kdri_views *v, int64_t count, double **out)
+{
+	kdr_status st;
+	const int64_t T = v->ntasks;
+	int64_t *begin = NULL;
+	double *products = NULL, *all = NULL;
+	kdri_own rows = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	KDRI_TRY(KDRI_NEW(ctx, &begin, T + 1));
+	KDRI_TRY(stack_all(ctx, v, begin, &rows));
+	const int64_t n = begin[T];
+	KDRI_TRY(KDRI_NEW(ctx, &products, n * n));
+	KDRI_TRY(kdri_gram(ctx, &rows.view, products));
+	for (int64_t t = 0; t < T * T; t++)
+		centre_pair(products, n, begin + t / T, begin + t % T);
+	KDRI_TRY(from_products(ctx, products, n, count, &all));
+	KDRI_TRY(kdri_share(ctx, all, n * count * (int64_t)sizeof *all,
+	                    0)); /* if time was short, they differ */
+	for (int64_t t = 0; t < T; t++) {
+		const int64_t here = kdr_mat_rows(&v->tasks[t].rows.view);
+		int64_t start, total;
+		KDRI_TRY(kdri_part(ctx, here, &start, &total));
+		memmove(all + v->begin[t] * count, all + (begin[t] + start) * count,
+		        (size_t)(here * count) * sizeof *all);
+	}
+	*out = all;
+	all = NULL;
+done:
+	kdri_own_free(ctx, &rows);
+	KDRI_FREE(ctx, begin, products, all);
+	return st;
+}
+
 kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t count, double **out)
 {
 	kdr_status st;
@@ -174,6 +294,11 @@ kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t coun
 			return KDR_OK;
 		}
 		kdri_free(ctx, found);
+	}
+	if (few_rows(v, d)) {
+		KDRI_TRY(pooled_from_products(ctx, v, count, out));
+		st = kdri_kept_put(ctx, kept_name, key, *out, (size_t)(n * count) * sizeof **out);
+		goto done;
 	}
 	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
@@ -483,6 +608,7 @@ static kdri_own views_no_matrix(void)
 void kdri_views_free(kdr_context *ctx, kdri_views *v)
 {
 	for (int64_t t = 0; v->tasks && t < v->ntasks; t++) {
+		kdri_own_free(ctx, &v->tasks[t].own);
 		kdri_own_free(ctx, &v->tasks[t].rows);
 		kdri_own_free(ctx, &v->tasks[t].graph);
 		kdri_own_free(ctx, &v->tasks[t].plain);
@@ -506,9 +632,10 @@ static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdr
 		KDRI_DO(kdri_traits_add(ctx, &problem->tasks[t].x, &all));
 	for (int64_t t = 0; t < v->ntasks; t++) {
 		kdri_views_task *task = &v->tasks[t];
-		kdri_traits traits = all;
-		if (!alike)
-			KDRI_DO(kdri_traits_add(ctx, &problem->tasks[t].x, &traits));
+		kdri_traits own = { 0 };
+		KDRI_DO(kdri_traits_add(ctx, &problem->tasks[t].x, &own));
+		const kdri_traits traits = alike ? all : own;
+		task->sparse = !kdri_stored_dense(own.nonzero, own.cells, 1);
 		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !kdri_looks_like_measurements(&traits)
 		                                             : o->cosine == KDRI_CHOICE_YES;
 		task->centred = o->centre == KDRI_CHOICE_AUTO ? !kdri_looks_like_words(&traits)
@@ -563,6 +690,45 @@ done:
 	return st;
 }
 
+/* A few texts have few of the words of all texts: every pass over centres of clusters is shorter without the others. */
+static kdr_status own_columns(kdr_context *ctx, kdri_views_task *task)
+{
+	kdr_status st;
+	const int64_t d = kdr_mat_cols(&task->rows.view);
+	int32_t *to = NULL, used = 0;
+	kdri_own sparse = { .view = task->rows.view };
+	task->own.view = task->rows.view;
+	if (!task->sparse || kdri_several(ctx))
+		return KDR_OK;
+	KDRI_TRY(kdri_mat_by_content(ctx, &task->rows.view, &sparse));
+	const kdr_csr *x = &sparse.view.as.csr;
+	KDRI_TRY(KDRI_NEW0(ctx, &to, d));
+	for (int64_t p = 0; p < x->rowptr[x->rows]; p++)
+		to[x->col[p]] = 1;
+	for (int64_t f = 0; f < d; f++)
+		used += to[f];
+	if (used == 0 || 2 * (int64_t)used > d)
+		goto done;
+	for (int32_t f = 0, next = 0; f < d; f++) {
+		const int32_t has = to[f];
+		to[f] = next;
+		next += has;
+	}
+	int32_t *col = sparse.parts[1]; /* if the rows were stored densely */
+	if (!col)
+		KDRI_TRY(KDRI_NEW(ctx, &col, x->rowptr[x->rows]));
+	sparse.parts[1] = col;
+	for (int64_t p = 0; p < x->rowptr[x->rows]; p++)
+		col[p] = to[x->col[p]];
+	task->own = sparse;
+	task->own.view = kdr_mat_from_csr(x->rows, used, x->rowptr, col, x->val);
+	sparse = (kdri_own){ .view = task->rows.view };
+done:
+	kdri_own_free(ctx, &sparse);
+	kdri_free(ctx, to);
+	return st;
+}
+
 static kdr_status pooled_mean(kdr_context *ctx, kdri_views *v)
 {
 	kdr_status st;
@@ -591,7 +757,7 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	KDRI_TRY(KDRI_NEW0(ctx, &v.begin, v.ntasks + 1));
 	KDRI_TRY(KDRI_NEW0(ctx, &v.rows, v.ntasks));
 	for (int64_t t = 0; t < v.ntasks; t++) {
-		v.tasks[t].rows = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote =
+		v.tasks[t].rows = v.tasks[t].own = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote =
 		        v.tasks[t].landmarks.rows = views_no_matrix();
 		v.rows[t] = kdr_mat_rows(&problem->tasks[t].x);
 		v.begin[t + 1] = v.begin[t] + v.rows[t];
@@ -603,6 +769,7 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 			KDRI_TRY(kdri_unit_rows(ctx, &problem->tasks[t].x, &v.tasks[t].rows));
 		else
 			v.tasks[t].rows.view = problem->tasks[t].x;
+		KDRI_TRY(own_columns(ctx, &v.tasks[t]));
 	}
 	/* Which tasks are joined to landmarks. */
 	for (int64_t t = 0; t < v.ntasks && v.options.landmarks > 0; t++) {
@@ -642,6 +809,7 @@ kdr_mat kdri_views_of(const kdri_views *v, kdri_view view, int64_t t)
 	const kdri_views_task *task = &v->tasks[t];
 	int64_t n = v->begin[t + 1] - v->begin[t], at = v->begin[t];
 	switch (view) {
+	case KDRI_VIEW_OWN: return task->own.view;
 	case KDRI_VIEW_GRAPH: return task->graph.view;
 	case KDRI_VIEW_PLAIN: return task->plain.view;
 	case KDRI_VIEW_LEADING: return kdr_mat_from_dense(task->leading, n, task->width);

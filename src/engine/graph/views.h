@@ -12,7 +12,8 @@
 #include "engine/graph/landmarks.h"
 
 typedef enum kdri_view {
-	KDRI_VIEW_ROWS,  /* the samples, scaled to unit length if they are compared by cosine */
+	KDRI_VIEW_ROWS, /* the samples, scaled to unit length if they are compared by cosine */
+	KDRI_VIEW_OWN, /* the same without the columns in which no sample of the task has a value, if many are such */
 	KDRI_VIEW_GRAPH, /* n x n: the graph of their nearest neighbours; n x m with landmarks */
 	KDRI_VIEW_PLAIN, /* n x n, n x m: the same without centring, if both graphs are used; otherwise 0 x 0 */
 	KDRI_VIEW_LEADING, /* minus the task's mean, along its 2 k leading directions */
@@ -43,7 +44,9 @@ typedef struct kdri_views_options {
 
 typedef struct kdri_views_task {
 	bool cosine, centred;
+	bool sparse;   /* fewer than a tenth of the entries are not 0, however they are stored */
 	kdri_own rows; /* KDRI_VIEW_ROWS; may borrow from the problem */
+	kdri_own own;  /* KDRI_VIEW_OWN; may borrow from rows */
 	int64_t *
 	        first; /* the first sample equal to each, if `once` is set and two are equal; otherwise NULL */
 	kdri_knn knn;  /* `searched` neighbours, nearest first; fewer if there are not as many samples */

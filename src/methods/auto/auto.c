@@ -72,7 +72,7 @@ static const kdri_member members[MEMBERS] = {
 	             .method = "kmeans",
 	             .settings = starts_5,
 	             .quick = starts_1,
-	             .view = KDRI_VIEW_ROWS },
+	             .view = KDRI_VIEW_OWN },
 	[LEADING] = { .name = "leading directions",
 	              .method = "kmeans",
 	              .settings = loose_10,
