@@ -132,11 +132,41 @@ static void views__columns_without_values__are_left_out_of_its_own(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Exactly a tenth of the entries, or one fewer, in dense storage: both rules of what is sparse agree. */
+static void views__a_tenth_of_the_entries__is_no_border_case(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (int64_t n = 2; n <= 12; n++)
+		for (int64_t d = 20; d <= 70; d += 5)
+			for (int64_t less = 0; less < 2; less++) {
+				const int64_t count = (n * d + 9) / 10 - less;
+				double *x = calloc((size_t)(n * d), sizeof *x);
+				for (int64_t i = 0; i < count; i++)
+					x[i % n * d + i / n] = 1 + (double)i;
+				kdr_task task = { .x = kdr_mat_from_dense(x, n, d), .k = 2 };
+				const kdr_problem problem = { .size = sizeof problem,
+					                      .tasks = &task,
+					                      .ntasks = 1 };
+				const kdri_views_options o = { .neighbors = 1, .searched = 1 };
+				kdri_views v = { 0 };
+				assert_ok(ctx, kdri_views_new(ctx, &problem, &o, &v));
+				const kdr_mat own = kdri_views_of(&v, KDRI_VIEW_OWN, 0);
+				assert_int_equal(own.kind == KDR_MAT_CSR, v.tasks[0].sparse);
+				assert_int_equal(kdr_mat_cols(&own),
+				                 v.tasks[0].sparse ? (count + n - 1) / n : d);
+				kdri_views_free(ctx, &v);
+				free(x);
+			}
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views__few_rows__coordinates_have_the_products_of_centred_rows),
 		cmocka_unit_test(views__columns_without_values__are_left_out_of_its_own),
+		cmocka_unit_test(views__a_tenth_of_the_entries__is_no_border_case),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,10 +134,10 @@ done:
 	return st;
 }
 
-/* Up to that many rows, and with twice as many columns, the products of all pairs of rows take a fifth of the time of several passes
- * over vectors as long as the columns are many. Two rounds with them are as exact as ROUNDS, because each applies them twice. */
-enum { FEW_ROWS = 1000, FEW_ROUNDS = 2 };
+/* Two rounds with products of all pairs of rows are as exact as ROUNDS with the rows, because each applies them twice. */
+enum { FEW_ROUNDS = 2 };
 
+/* Products of all pairs of few rows take a fifth of the time of several passes over twice as many columns. */
 static bool few_rows(const kdri_views *v, int64_t d)
 {
 	int64_t n = 0;
@@ -146,45 +146,52 @@ static bool few_rows(const kdri_views *v, int64_t d)
 		n += v->rows[t];
 		sparse = sparse && v->tasks[t].sparse;
 	}
-	return sparse && n <= FEW_ROWS && 2 * n <= d;
+	return sparse && n <= KDRI_VIEWS_FEW && 2 * n <= d;
 }
 
-/* Subtracts the mean of every row and every column from the part of a (n x n) for two tasks. */
-static void centre_pair(double *a, int64_t n, const int64_t *s, const int64_t *t)
+/* Subtracts their mean from `count` numbers. */
+static void centre(double *v, int64_t count, int64_t step)
 {
-	const double each_s = 1 / (double)(s[1] - s[0]), each_t = 1 / (double)(t[1] - t[0]);
-	for (int64_t i = s[0]; i < s[1]; i++) {
-		double mean = 0;
-		for (int64_t j = t[0]; j < t[1]; j++)
-			mean += a[i * n + j] * each_t;
-		for (int64_t j = t[0]; j < t[1]; j++)
-			a[i * n + j] -= mean;
-	}
-	for (int64_t j = t[0]; j < t[1]; j++) {
-		double mean = 0;
-		for (int64_t i = s[0]; i < s[1]; i++)
-			mean += a[i * n + j] * each_s;
-		for (int64_t i = s[0]; i < s[1]; i++)
-			a[i * n + j] -= mean;
-	}
+	const double each = 1 / (double)count;
+	double mean = 0;
+	for (int64_t i = 0; i < count; i++)
+		mean += v[i * step] * each;
+	for (int64_t i = 0; i < count; i++)
+		v[i * step] -= mean;
+}
+
+/* Products of rows become those of rows minus the mean of their task. */
+static void centre_products(double *a, const int64_t *begin, int64_t tasks)
+{
+	const int64_t n = begin[tasks];
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t t = 0; t < tasks; t++)
+			centre(a + i * n + begin[t], begin[t + 1] - begin[t], 1);
+	for (int64_t j = 0; j < n; j++)
+		for (int64_t t = 0; t < tasks; t++)
+			centre(a + begin[t] * n + j, begin[t + 1] - begin[t], n);
 }
 
 /* All rows, of all ranks, as sparse rows; begin[t]: the first of task t. */
 static kdr_status stack_all(kdr_context *ctx, const kdri_views *v, int64_t *begin, kdri_own *out)
 {
 	kdr_status st;
-	int64_t row[FEW_ROWS];
+	int64_t row[KDRI_VIEWS_FEW];
 	kdri_own *taken = NULL, *parts = NULL;
 	const kdr_mat **list = NULL;
-	for (int64_t i = 0; i < FEW_ROWS; i++)
+	for (int64_t i = 0; i < KDRI_VIEWS_FEW; i++)
 		row[i] = i;
 	KDRI_TRY(KDRI_NEW0(ctx, &taken, v->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, v->ntasks));
 	KDRI_TRY(KDRI_NEW(ctx, &list, v->ntasks));
 	begin[0] = 0;
 	for (int64_t t = 0; t < v->ntasks; t++) {
-		KDRI_TRY(kdri_mat_take_all(ctx, &v->tasks[t].rows.view, row, v->rows[t], &taken[t]));
-		KDRI_TRY(kdri_mat_by_content(ctx, &taken[t].view, &parts[t]));
+		const kdr_mat *x = &v->tasks[t].rows.view;
+		if (kdri_together(ctx)) {
+			KDRI_TRY(kdri_mat_take_all(ctx, x, row, v->rows[t], &taken[t]));
+			x = &taken[t].view;
+		}
+		KDRI_TRY(kdri_mat_by_content(ctx, x, &parts[t]));
 		list[t] = &parts[t].view;
 		begin[t + 1] = begin[t] + v->rows[t];
 	}
@@ -233,8 +240,7 @@ static kdr_status pooled_from_products(kdr_context *ctx, const kdri_views *v, in
 	const int64_t n = begin[T];
 	KDRI_TRY(KDRI_NEW(ctx, &products, n * n));
 	KDRI_TRY(kdri_gram(ctx, &rows.view, products));
-	for (int64_t t = 0; t < T * T; t++)
-		centre_pair(products, n, begin + t / T, begin + t % T);
+	centre_products(products, begin, T);
 	KDRI_TRY(from_products(ctx, products, n, count, &all));
 	KDRI_TRY(kdri_share(ctx, all, n * count * (int64_t)sizeof *all,
 	                    0)); /* if time was short, they differ */

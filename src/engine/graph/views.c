@@ -312,7 +312,11 @@ static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdr
 		kdri_traits own = { 0 };
 		KDRI_DO(kdri_traits_add(ctx, &problem->tasks[t].x, &own));
 		const kdri_traits traits = alike ? all : own;
-		task->sparse = !kdri_stored_dense(own.nonzero, own.cells, 1);
+		const kdr_mat *x = &problem->tasks[t].x;
+		bool on_disk = kdri_spooled(x->kind == KDR_MAT_DENSE ? x->as.dense.data : x->as.csr.val);
+		KDRI_DO(kdri_any(ctx, &on_disk));
+		task->sparse = !on_disk &&
+		               !kdri_stored_dense(own.nonzero, (double)v->rows[t], (double)kdr_mat_cols(x));
 		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !kdri_looks_like_measurements(&traits)
 		                                             : o->cosine == KDRI_CHOICE_YES;
 		task->centred = o->centre == KDRI_CHOICE_AUTO ? !kdri_looks_like_words(&traits)
@@ -375,10 +379,10 @@ static kdr_status own_columns(kdr_context *ctx, kdri_views_task *task)
 	int32_t *to = NULL, used = 0;
 	kdri_own sparse = { .view = task->rows.view };
 	task->own.view = task->rows.view;
-	if (!task->sparse || kdri_several(ctx))
+	if (!task->sparse || kdr_mat_rows(&task->rows.view) > KDRI_VIEWS_FEW || kdri_several(ctx))
 		return KDR_OK;
 	KDRI_TRY(kdri_mat_by_content(ctx, &task->rows.view, &sparse));
-	const kdr_csr *x = &sparse.view.as.csr;
+	const kdr_csr *x = &sparse.view.as.csr; /* task->sparse and kdri_mat_by_content have the same rule */
 	KDRI_TRY(KDRI_NEW0(ctx, &to, d));
 	for (int64_t p = 0; p < x->rowptr[x->rows]; p++)
 		to[x->col[p]] = 1;

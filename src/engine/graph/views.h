@@ -13,7 +13,7 @@
 
 typedef enum kdri_view {
 	KDRI_VIEW_ROWS, /* the samples, scaled to unit length if they are compared by cosine */
-	KDRI_VIEW_OWN, /* the same without the columns in which no sample of the task has a value, if many are such */
+	KDRI_VIEW_OWN, /* the same; of few sparse samples without the columns that are empty, if half of them are */
 	KDRI_VIEW_GRAPH, /* n x n: the graph of their nearest neighbours; n x m with landmarks */
 	KDRI_VIEW_PLAIN, /* n x n, n x m: the same without centring, if both graphs are used; otherwise 0 x 0 */
 	KDRI_VIEW_LEADING, /* minus the task's mean, along its 2 k leading directions */
@@ -22,6 +22,9 @@ typedef enum kdri_view {
 } kdri_view;
 
 typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO, KDRI_CHOICE_BOTH } kdri_choice;
+
+/* Samples for which it pays to store the data in other ways. */
+enum { KDRI_VIEWS_FEW = 1000 };
 
 typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
@@ -44,7 +47,7 @@ typedef struct kdri_views_options {
 
 typedef struct kdri_views_task {
 	bool cosine, centred;
-	bool sparse;   /* fewer than a tenth of the entries are not 0, however they are stored */
+	bool sparse; /* in memory, and fewer than a tenth of the entries are not 0, however they are stored */
 	kdri_own rows; /* KDRI_VIEW_ROWS; may borrow from the problem */
 	kdri_own own;  /* KDRI_VIEW_OWN; may borrow from rows */
 	int64_t *
