@@ -125,6 +125,7 @@ typedef struct kdri_algo {
 	kdr_status (*shares)(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
 	                     double **out, int64_t *k);
 	bool ranks; /* rows may be held by several processes: comm/comm.h */
+	bool sorts; /* its result does not depend on the order of the data sets: order.c */
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);
@@ -141,6 +142,14 @@ kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_opti
  * scaled or copied, and the result has only labels, arrays and numbers. */
 kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdr_result **out);
+/* order.c: the fit of a method that `sorts`. */
+kdr_status kdri_fit_in_order(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                             const kdr_options *options, kdr_result *result);
+/* The caller's number of task t of such a fit, for what is reported or known by that number. */
+static inline int64_t kdri_caller_task(const kdr_context *ctx, int64_t t)
+{
+	return ctx->order ? ctx->order[t] : t;
+}
 /* Fails with the message of kdri_unknown_method. It is a macro for the same reason as kdri_fail. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);

@@ -95,13 +95,16 @@ static int64_t range_k(const kdri_k_ranges *l, int64_t t, int64_t at)
 }
 
 /* From numbers that a fit has found to the nearest level of the range. */
-static void enter_level(const void *ranges, int64_t ntasks, int64_t *k)
+static void enter_level(const void *ranges, const int64_t *order, int64_t ntasks, int64_t *k)
 {
 	const kdri_k_ranges *l = ranges;
-	const int64_t widest = widest_range(l),
-	              at = KDRI_MAX(0, KDRI_MIN(k[widest], l->to[widest]) - l->from[widest]);
+	const int64_t widest = widest_range(l);
+	int64_t found = k[widest];
+	for (int64_t t = 0; order && t < ntasks; t++)
+		found = order[t] == widest ? k[t] : found;
+	const int64_t at = KDRI_MAX(0, KDRI_MIN(found, l->to[widest]) - l->from[widest]);
 	for (int64_t t = 0; t < ntasks; t++)
-		k[t] = range_k(l, t, at);
+		k[t] = range_k(l, order ? order[t] : t, at);
 }
 
 kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, int64_t count,
@@ -323,7 +326,7 @@ static kdr_status enter_range(kdr_context *ctx, const plan *p, const kdri_k_rang
 	KDRI_TRY(KDRI_NEW(ctx, &k, p->ntasks));
 	for (int64_t t = 0; t < p->ntasks; t++)
 		k[t] = (*result)->tasks[t].k;
-	enter_level(l, p->ntasks, k);
+	enter_level(l, NULL, p->ntasks, k);
 	for (int64_t t = 0; t < p->ntasks; t++)
 		inside = inside && k[t] == (*result)->tasks[t].k;
 	if (inside)

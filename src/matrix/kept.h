@@ -17,8 +17,8 @@ typedef struct kdri_kept {
 	bool looking;  /* nothing more is kept, because fits may run at the same time */
 	double bytes;  /* of all values */
 	struct kdri_kept_value *last;
-	/* Moves the numbers of clusters that a fit has found to numbers that are wanted; NULL: all are. */
-	void (*enter)(const void *ranges, int64_t ntasks, int64_t *k);
+	/* Moves the numbers of clusters that a fit has found to numbers that are wanted; NULL: all are. order: ctx->order. */
+	void (*enter)(const void *ranges, const int64_t *order, int64_t ntasks, int64_t *k);
 	const void *ranges;
 } kdri_kept;
 

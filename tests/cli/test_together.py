@@ -318,6 +318,59 @@ class Together(CliTest):
             self.assertEqual(again["confidence"], first["confidence"])
             self.assertEqual(again["sharing"]["apart"], first["sharing"]["apart"])
 
+    def same_in_any_order(self, files, k, *options, known=None):
+        def run(order):
+            own = [] if known is None else ["--known", ",".join(known[i] for i in order)]
+            ks = k.split(",")
+            of = ",".join(ks[i] for i in order) if len(ks) > 1 else k
+            result = self.cluster("-k", of, *options, *own, *(files[i] for i in order))
+            tasks = sorted(result["tasks"], key=lambda t: t["name"])
+            names, of_pair = [t["name"] for t in result["tasks"]], {}
+            for i, one in enumerate(names):
+                for j, other in enumerate(names):
+                    of_pair[one, other] = "relatedness" in result and result["relatedness"]["matrix"][i][j]
+            levels = [sorted(level["tasks"], key=lambda t: t["name"]) for level in result.get("levels", [])]
+            return tasks, result["method_fields"], of_pair, levels, result["objective"][-1]
+
+        (first, fields, related, levels, objective), orders = run(range(len(files))), [[*range(len(files))][::-1]]
+        if len(files) > 2:
+            orders.append([1, 2, 0, *range(3, len(files))])
+        for order in orders:
+            tasks, other, pairs, others, value = run(order)
+            self.assertEqual([parts(t["labels"]) for t in tasks], [parts(t["labels"]) for t in first], k)
+            self.assertEqual([t["sharing"] for t in tasks], [t["sharing"] for t in first])
+            self.assertEqual(other.keys(), fields.keys())
+            # Tables are preprocessed in the order of the files, which may change last bits.
+            for one, same in [(value, objective), *((other[name], fields[name]) for name in fields), *((pairs[pair], related[pair]) for pair in related),
+                              *zip(sum((t["confidence"] for t in tasks), []), sum((t["confidence"] for t in first), []))]:
+                self.assertEqual(one, same) if isinstance(one, str) else self.assertAlmostEqual(one, same, places=9)
+            for one, level in zip(others, levels):
+                self.assertEqual([parts(t["labels"]) for t in one], [parts(t["labels"]) for t in level])
+
+    def test_any_order_of_numbers(self):
+        files = [self.csv(f"{n}.csv", blobs(n, n, centres(n % 2), 2.5)[0]) for n in (130, 150, 161)]
+        for k in ("4", "3,4,5", "auto", "3-5"):
+            self.same_in_any_order(files, k)
+        # Of one size.
+        self.same_in_any_order([self.csv(f"even{s}.csv", blobs(s, 120, centres(1), 2.5)[0]) for s in (1, 2, 3)], "4")
+
+    def test_any_order_of_counts(self):
+        self.same_in_any_order([self.counts("a.mtx", 1, 90, noise=0.7), self.counts("b.mtx", 2, 120, noise=0.75), self.counts("c.mtx", 3, 60, noise=0.75)], "3")
+
+    def test_any_order_of_tables(self):
+        files = [self.csv(f"{n}.csv", [[*row, "pqr"[z] if i % 3 else "s"] for i, (row, z) in enumerate(zip(*blobs(n, n, centres(5, 3, 3), 1.5)))], "x,y,z,colour") for n in (70, 90, 80)]
+        for k in ("3", "auto", "2-4"):
+            self.same_in_any_order(files, k, "--header")
+
+    def test_any_order_of_texts(self):
+        self.same_in_any_order([self.folder("north", 40), self.folder("south", 75)], "3")
+
+    def test_any_order_of_known_classes(self):
+        files = [self.csv(f"{n}.csv", blobs(n, n, centres(1), 2.2)[0]) for n in (60, 91, 75)]
+        known = [self.write(f"{n}.known", "".join(f"{'abcd'[z] if i % 4 == 0 else '?'}\n" for i, z in enumerate(blobs(n, n, centres(1), 2.2)[1])))
+                 for n in (60, 91, 75)]
+        self.same_in_any_order(files, "4", known=known)
+
     def test_unrelated_data_sets_share_no_clusters(self):
         small, _, _, other = self.split()
         task = self.cluster("-k", 4, small, other)["tasks"][0]

@@ -248,6 +248,56 @@ static void fit__samples_and_tasks_in_another_order__the_same_clusters(void **st
 	kdr_context_free(ctx);
 }
 
+/* Tasks without names, of one size or of several. */
+static void fit__tasks_in_another_order__the_same_bits_of_everything(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(1.2, K);
+	for (int same = 0; same < 2; same++) {
+		kdr_task list[TASKS], turned[TASKS];
+		for (int t = 0; t < TASKS; t++) {
+			list[t] = s.list[t];
+			list[t].name = NULL;
+			list[t].k = K + (t == 1);
+			list[t].x = kdr_mat_from_dense(s.x[t], same ? 50 : sizes[t], D);
+			turned[(t + 1) % TASKS] = list[t];
+		}
+		kdr_result *a = fit(ctx, list, TASKS, "true"), *b = fit(ctx, turned, TASKS, "true");
+		const double *near = kdr_result_relatedness(a), *other = kdr_result_relatedness(b);
+		for (int t = 0; t < TASKS; t++) {
+			const int u = (t + 1) % TASKS;
+			const int64_t n = kdr_mat_rows(&list[t].x);
+			char field[2][32];
+			assert_near(nmi(ctx, kdr_result_labels(a, t, NULL), kdr_result_labels(b, u, NULL), n),
+			            1, 1e-12);
+			assert_int_equal(kdr_result_k(a, t), kdr_result_k(b, u));
+			assert_memory_equal(kdr_result_array(a, "confidence", t).data,
+			                    kdr_result_array(b, "confidence", u).data,
+			                    (size_t)n * sizeof(double));
+			snprintf(field[0], sizeof field[0], "moved.%d", t + 1);
+			snprintf(field[1], sizeof field[1], "moved.%d", u + 1);
+			assert_true(number(a, field[0]) == number(b, field[1]));
+			for (int v = 0; v < TASKS; v++) {
+				const int64_t k = kdr_result_k(a, t);
+				const double *q = kdr_result_array(a, "match_quality", t).data,
+				             *r = kdr_result_array(b, "match_quality", u).data;
+				double sums[2] = { 0 };
+				assert_true(near[t * TASKS + v] == other[u * TASKS + (v + 1) % TASKS]);
+				for (int64_t z = 0; z < k; z++) { /* clusters may have other numbers */
+					sums[0] += q[v * k + z];
+					sums[1] += r[(v + 1) % TASKS * k + z];
+				}
+				assert_near(sums[0], sums[1], 1e-12);
+			}
+		}
+		kdr_result_free(a);
+		kdr_result_free(b);
+	}
+	release(&s);
+	kdr_context_free(ctx);
+}
+
 static void fit__any_number_of_threads__the_same_bits(void **state)
 {
 	(void)state;
@@ -405,6 +455,7 @@ int main(void)
 		cmocka_unit_test(fit__tasks_compared_differently__have_no_vote_on_each_other_and_are_told),
 		cmocka_unit_test(fit__without_transfer__equals_each_task_alone_in_any_order),
 		cmocka_unit_test(fit__samples_and_tasks_in_another_order__the_same_clusters),
+		cmocka_unit_test(fit__tasks_in_another_order__the_same_bits_of_everything),
 		cmocka_unit_test(fit__any_number_of_threads__the_same_bits),
 		cmocka_unit_test(fit__k_to_be_found__one_for_all_or_one_for_each),
 		cmocka_unit_test(fit__no_time__labels_all_the_same_and_says_who_was_left_out),

@@ -9,7 +9,32 @@
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task)
 {
 	const kdri_sharing *s = ctx->sharing;
-	return s && task < s->count && s->tasks[task].result ? &s->tasks[task] : NULL;
+	const int64_t at = kdri_caller_task(ctx, task);
+	return s && at < s->count && s->tasks[at].result ? &s->tasks[at] : NULL;
+}
+
+int64_t kdri_given_from(const kdr_context *ctx, const kdri_given *given)
+{
+	int64_t t = 0;
+	while (kdri_caller_task(ctx, t) != given->from)
+		t++;
+	return t;
+}
+
+kdr_status kdri_given_find(kdr_context *ctx, int64_t ntasks, const int64_t *k)
+{
+	kdr_status st;
+	const kdri_sharing *s = ctx->sharing;
+	int64_t *asked = NULL;
+	if (!s || !s->find)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &asked, ntasks));
+	for (int64_t t = 0; t < ntasks; t++)
+		asked[kdri_caller_task(ctx, t)] = k[t];
+	KDRI_TRY(s->find(ctx, s->user, asked));
+done:
+	kdri_free(ctx, asked);
+	return st;
 }
 
 /* The length of the name of a field without that of its task. */

@@ -44,7 +44,7 @@ typedef struct kdri_given {
 	bool compared;        /* it is only compared with the answer: members that use one task run again */
 	bool final; /* nothing votes on the task: it takes the answer or the labels that were carried over */
 	/* Clusters that were carried over from another task, or, with from -1, those of a level of the run alone. */
-	int64_t from, k;     /* that task; k: the number of clusters here */
+	int64_t from, k;     /* that task, as the job numbers it; k: the number of clusters here */
 	int64_t *of, *label; /* k: the cluster of each in the answer of that task; n: below k */
 	double *confidence;  /* n */
 } kdri_given;
@@ -126,7 +126,7 @@ enum { KDRI_SHARING_MOST = 1000 };
 /* What the context has during a fit of `auto`. */
 typedef struct kdri_sharing {
 	int64_t count;
-	kdri_given *tasks; /* count */
+	kdri_given *tasks; /* count; here and in k[t], tasks have the numbers of the job (api/order.c) */
 	/* Finds it once the numbers of clusters k[t] are known; NULL: it was found before. */
 	kdr_status (*find)(kdr_context *ctx, void *user, const int64_t *k);
 	void *user;
@@ -137,6 +137,10 @@ typedef struct kdri_sharing {
 
 /* What is given about a task; NULL: nothing. */
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
+/* The task that clusters were carried over from. */
+int64_t kdri_given_from(const kdr_context *ctx, const kdri_given *given);
+/* Calls `find`, if there is one. */
+kdr_status kdri_given_find(kdr_context *ctx, int64_t ntasks, const int64_t *k);
 /* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all
  * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference. If it differs only in the total that
  * the counts of each sample are scaled to, members gain by it only below the second number of samples. */

@@ -418,8 +418,8 @@ static kdr_status settle_graphs(kdr_context *ctx, kdri_auto *j)
 /* Once the numbers of clusters are known. */
 static kdr_status find_given(kdr_context *ctx, kdri_auto *j)
 {
-	if (ctx->sharing && ctx->sharing->find && !kdri_derives(ctx))
-		KDRI_DO(KDRI_TIMED("alone", ctx->sharing->find(ctx, ctx->sharing->user, j->k)));
+	if (!kdri_derives(ctx))
+		KDRI_DO(KDRI_TIMED("alone", kdri_given_find(ctx, j->T, j->k)));
 	look_at_given(ctx, j);
 	return KDRI_TIMED("graph", settle_graphs(ctx, j));
 }
@@ -607,6 +607,7 @@ const kdri_algo kdri_algo_auto = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.ranks = true,
+	.sorts = true,
 	.fit = auto_fit,
 	.predict = auto_predict,
 	.shares = auto_shares,

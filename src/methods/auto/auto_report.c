@@ -445,7 +445,10 @@ static kdr_status put_nearness(kdr_context *ctx, const kdri_auto *a, double *nea
 		rows[t] = cosine || distance ? &a->views.tasks[t].rows.view : &a->problem->tasks[t].x;
 	KDRI_TRY(kdri_nearness(ctx, rows, a->T, cosine, centred ? a->views.mean : NULL, nearness));
 	KDRI_TRY(kdri_result_relatedness(ctx, a->result, &to));
-	memcpy(to, nearness, (size_t)(a->T * a->T) * sizeof *to);
+	for (int64_t t = 0; t < a->T; t++)
+		for (int64_t s = 0; s < a->T; s++)
+			to[kdri_caller_task(ctx, t) * a->T + kdri_caller_task(ctx, s)] =
+			        nearness[t * a->T + s];
 done:
 	kdri_free(ctx, rows);
 	return st;
@@ -476,7 +479,8 @@ static kdr_status find_origin(kdr_context *ctx, const kdri_auto *a, int64_t t, i
 {
 	kdr_status st;
 	const kdri_given *given = a->given[t];
-	const int64_t j = given->from, n = a->ballots[j].n, k = kdr_result_k(a->given[j]->result, 0);
+	const int64_t j = kdri_given_from(ctx, given), n = a->ballots[j].n,
+	              k = kdr_result_k(a->given[j]->result, 0);
 	int64_t *map = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &map, k));
 	KDRI_TRY(kdri_align_labels(ctx, a->answers[j].labels, a->given[j]->answer.labels, n, k, map));
@@ -497,6 +501,18 @@ static const kdr_correspondence *pair_of(const kdri_auto *a, int64_t t, int64_t 
 	return NULL;
 }
 
+static bool pair_reported(const kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t s)
+{
+	return kdri_pair_reported(a->T, kdri_caller_task(ctx, t), kdri_caller_task(ctx, s));
+}
+
+/* Of the clusters of t and their counterparts in s; rows are in the caller's order. */
+static double *quality_of(const kdr_context *ctx, const kdri_auto *a, double *const *quality, int64_t t,
+                          int64_t s)
+{
+	return quality[t] + kdri_caller_task(ctx, s) * a->k[t];
+}
+
 /* Clusters that were carried over match those they come from, and what these match in other tasks. */
 static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double *const *quality)
 {
@@ -515,10 +531,10 @@ static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double
 	}
 	for (int64_t t = 0; t < T; t++)
 		for (int64_t s = 0; s < T; s++) {
-			if (s == t || !(carries(a, t) || carries(a, s)) || !kdri_pair_reported(T, s, t))
+			if (s == t || !(carries(a, t) || carries(a, s)) || !pair_reported(ctx, a, s, t))
 				continue;
-			const int64_t from = carries(a, t) ? a->given[t]->from : t,
-			              to = carries(a, s) ? a->given[s]->from : s;
+			const int64_t from = carries(a, t) ? kdri_given_from(ctx, a->given[t]) : t,
+			              to = carries(a, s) ? kdri_given_from(ctx, a->given[s]) : s;
 			const kdr_correspondence *found = pair_of(a, from, to, &room);
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, a->k[t], a->k[s], &flow));
 			for (int64_t z = 0; z < a->k[t]; z++) {
@@ -532,9 +548,9 @@ static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double
 					flow[z * a->k[s] + c] = value;
 					right = value <= 0   ? right
 					        : from == to ? KDRI_CARRIED_RIGHT
-					                     : quality[from][to * a->k[from] + x];
+					                     : quality_of(ctx, a, quality, from, to)[x];
 				}
-				quality[t][s * a->k[t] + z] = right;
+				quality_of(ctx, a, quality, t, s)[z] = right;
 			}
 		}
 done:
@@ -567,20 +583,20 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 		KDRI_TRY(kdri_result_array(ctx, a->result, "match_quality", t, KDR_FLOAT64, 2,
 		                           (int64_t[]){ a->T, a->k[t] }, &quality[t]));
 		for (int64_t z = 0; z < a->k[t]; z++)
-			quality[t][t * a->k[t] + z] = 1;
+			quality_of(ctx, a, quality, t, t)[z] = 1;
 	}
 	for (int64_t t = 0; t < a->T; t++)
 		for (int64_t s = 0; s < a->T; s++) {
 			kdri_clusters from = clusters_of(a, t, means, sizes + t * most),
 			              to = clusters_of(a, s, means, sizes + s * most);
-			if (s == t || carries(a, t) || carries(a, s) || !kdri_pair_reported(a->T, s, t))
+			if (s == t || carries(a, t) || carries(a, s) || !pair_reported(ctx, a, s, t))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
 			if (a->links) {
 				from.known = named + t * most;
 				to.known = named + s * most;
 			}
-			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
+			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality_of(ctx, a, quality, t, s)));
 		}
 	KDRI_TRY(put_carried_pairs(ctx, a, quality));
 done:

@@ -323,7 +323,8 @@ static kdr_status put_pairs(kdr_context *ctx, const kdri_tables *t)
 	KDRI_TRY(kdri_sum_int(ctx, sizes, T * k));
 	for (int64_t a = 0; a < T; a++)
 		for (int64_t b = 0; b < T; b++) {
-			if (a == b || !kdri_pair_reported(T, a, b))
+			if (a == b ||
+			    !kdri_pair_reported(T, kdri_caller_task(ctx, a), kdri_caller_task(ctx, b)))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, t->result, a, b, k, k, &flow));
 			for (int64_t c = 0; c < k; c++)
@@ -464,8 +465,8 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 		if (t->problem->tasks[s].labels)
 			t->k[s] = KDRI_MAX(t->k[s], KDRI_MIN(t->problem->classes,
 			                                     t->all.begin[s + 1] - t->all.begin[s]));
-	if (ctx->sharing && ctx->sharing->find && !kdri_repeats(ctx))
-		KDRI_DO(ctx->sharing->find(ctx, ctx->sharing->user, t->k));
+	if (!kdri_repeats(ctx))
+		KDRI_DO(kdri_given_find(ctx, T, t->k));
 	if (t->problem->tasks[0].k == 0)
 		KDRI_DO(find_centring(ctx, t));
 	KDRI_DO(kdri_mixed_means(ctx, &t->all, t->means));

@@ -1,0 +1,126 @@
+/* Fits that do not depend on the order of their data sets. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Members of an ensemble that use all data sets draw their starts among the rows in the order of the data sets, so that another order of
+ * files could change a vote. Such a method therefore fits them in an order of their own: the largest first, and those of one size by
+ *
+ *     (E1)  s_t = sum_i r_i sum_j x_ij (1 + |x_ij|),   r_i: uniform in (0, 1), the same for row i of every data set
+ *
+ * which is a sum, so that last bits (preprocessing in another order, several ranks) and the order of columns hardly change it. Cells
+ * without a value are left out. What the job knows about each data set, found by its number in the job, is mapped by ctx->order. */
+#include <stdlib.h>
+
+#include "api/result.h"
+
+#include "api/method.h"
+#include "comm/comm.h"
+#include "matrix/linalg.h"
+
+typedef struct place {
+	int64_t task, rows;
+	double sum; /* (E1) */
+} place;
+
+/* Of the rows here. */
+static double sum_of(const kdr_mat *x, int64_t first)
+{
+	double sum = 0;
+	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
+		const kdri_entries row = kdri_row_entries(x, i);
+		kdri_rng rng = kdri_rng_stream(0, "order", (uint64_t)(first + i));
+		double own = 0;
+		for (int64_t p = 0; p < row.count; p++)
+			own += isnan(row.val[p]) ? 0 : row.val[p] * (1 + fabs(row.val[p]));
+		sum += kdri_rng_uniform(&rng) * own;
+	}
+	return sum;
+}
+
+static int by_size(const void *x, const void *y)
+{
+	const place *a = x, *b = y;
+	if (a->rows != b->rows)
+		return a->rows > b->rows ? -1 : 1;
+	if (a->sum != b->sum)
+		return a->sum < b->sum ? -1 : 1;
+	return (a->task > b->task) - (a->task < b->task); /* equal data sets */
+}
+
+/* order[i]: the task at place i. */
+static kdr_status find_order(kdr_context *ctx, const kdr_problem *problem, int64_t *order)
+{
+	kdr_status st;
+	place *places = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &places, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_mat *x = &problem->tasks[t].x;
+		int64_t first;
+		places[t].task = t;
+		KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), &first, &places[t].rows));
+		places[t].sum = sum_of(x, first);
+		KDRI_TRY(kdri_sum(ctx, &places[t].sum, 1));
+	}
+	qsort(places, (size_t)problem->ntasks, sizeof *places, by_size);
+	for (int64_t i = 0; i < problem->ntasks; i++)
+		order[i] = places[i].task;
+done:
+	kdri_free(ctx, places);
+	return st;
+}
+
+/* --- the result ------------------------------------------------------------------------------------ */
+
+/* Moves what a result has of the task at place i to task order[i]. `room`: for ntasks. */
+static void put_back(kdr_result *r, const int64_t *order, kdri_task_result *room)
+{
+	memcpy(room, r->tasks, (size_t)r->ntasks * sizeof *room);
+	for (int64_t i = 0; i < r->ntasks; i++)
+		r->tasks[order[i]] = room[i];
+	for (int64_t i = 0; i < r->array_count; i++)
+		r->arrays[i].task = r->arrays[i].task < 0 ? -1 : order[r->arrays[i].task];
+	for (int64_t i = 0; i < r->field_count; i++)
+		r->fields[i].task = r->fields[i].task < 0 ? -1 : order[r->fields[i].task];
+	for (int64_t i = 0; i < r->match_count; i++) {
+		r->matches[i].from = order[r->matches[i].from];
+		r->matches[i].to = order[r->matches[i].to];
+	}
+}
+
+kdr_status kdri_fit_in_order(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                             const kdr_options *options, kdr_result *result)
+{
+	kdr_status st;
+	const int64_t T = problem->ntasks;
+	kdr_problem sorted = *problem;
+	kdr_task *tasks = NULL;
+	kdr_link *links = NULL;
+	kdri_task_result *room = NULL;
+	int64_t *order = NULL, *at = NULL;
+	bool moved = false;
+	KDRI_TRY(KDRI_NEW(ctx, &order, T));
+	KDRI_TRY(KDRI_NEW(ctx, &at, T));
+	KDRI_TRY(KDRI_NEW(ctx, &tasks, T));
+	KDRI_TRY(KDRI_NEW(ctx, &links, problem->nlinks));
+	KDRI_TRY(KDRI_NEW(ctx, &room, T));
+	KDRI_TRY(find_order(ctx, problem, order));
+	memcpy(room, result->tasks, (size_t)T * sizeof *room);
+	for (int64_t i = 0; i < T; i++) {
+		moved = moved || order[i] != i;
+		at[order[i]] = i;
+		tasks[i] = problem->tasks[order[i]];
+		tasks[i].name = room[order[i]].name; /* its number, if it has none */
+		result->tasks[i] = room[order[i]];
+	}
+	for (int64_t i = 0; i < problem->nlinks; i++) {
+		links[i] = problem->links[i];
+		links[i].task = at[links[i].task];
+	}
+	sorted.tasks = tasks;
+	sorted.links = links;
+	ctx->order = moved ? order : NULL;
+	st = algo->fit(ctx, &sorted, options, result);
+	ctx->order = NULL;
+	put_back(result, order, room);
+done:
+	KDRI_FREE(ctx, order, at, tasks, links, room);
+	return st;
+}
