@@ -165,7 +165,7 @@ static kdr_status find_centring(kdr_context *ctx, mixture_run *r)
 	if (wanted == 0 && r->problem->pooled) {
 		kdri_apart(ctx);
 		st = kdri_mixed_find_centring(ctx, r->some.n > 0 ? &r->some : &r->all, r->problem->tasks[0].k,
-		                              &centred);
+		                              &centred, NULL);
 		kdri_rejoin(ctx);
 		KDRI_TRY(kdri_agree(ctx, st));
 	}

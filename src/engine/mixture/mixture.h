@@ -177,13 +177,22 @@ kdr_status kdri_starts_join(kdr_context *ctx, const kdri_encoded *e, int64_t beg
 kdr_status kdri_best_mixture(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                              const kdri_starts *s, kdri_mixture *out, int64_t *labels);
 
-/* Both in one call, for one table of `m`, or for all (-1). *labels: of the rows of m, or of the table. */
-kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table, int64_t k, bool shared,
-                           kdri_mixture *out, int64_t *labels);
+/* What a mixture of all tables together with shared variances found: labels of the rows, and what it started from. */
+typedef struct kdri_pooled {
+	int64_t *labels; /* NULL: nothing */
+	kdri_starts starts;
+	kdri_mixture mixture;
+} kdri_pooled;
+/* *out: { 0 } before, to be freed also after a failure. */
+kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool few, kdri_pooled *out);
+void kdri_pooled_free(kdr_context *ctx, kdri_pooled *p);
+
 /* Whether each table's own means are subtracted before pooling: by the BIC of a mixture of k clusters with shared
  * variances. Tables with different proportions of the clusters have different means for that reason alone; subtracting
- * these would separate what belongs together. */
-kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred);
+ * these would separate what belongs together. *found ({ 0 } before; NULL: not wanted): what that has found of all tables, empty if it did
+ * not use all rows. */
+kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred,
+                                    kdri_pooled *found);
 /* Continues a mixture that was fitted on some of the rows with all rows. */
 kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                                  kdri_mixture *m, int64_t *labels);

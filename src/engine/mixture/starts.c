@@ -323,26 +323,28 @@ done:
 	return st;
 }
 
-kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table, int64_t k, bool shared,
-                           kdri_mixture *out, int64_t *labels)
+kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool few, kdri_pooled *out)
 {
 	kdr_status st;
-	const bool pooled = table < 0;
 	kdri_encoded e = { 0 };
-	kdri_starts s = { 0 };
 	kdri_mixed_part part = { 0 };
-	const kdri_mixture_options o = kdri_mixture_options_of(k, shared);
-	const int64_t begin = pooled ? 0 : m->begin[table], end = pooled ? m->n : m->begin[table + 1];
-	KDRI_TRY(kdri_encoded_new(ctx, m, pooled, begin, end, &e));
-	KDRI_TRY(kdri_starts_new(ctx, &e, pooled ? 0 : m->begin[table], pooled ? m->n : m->begin[table + 1],
-	                         k, !pooled, false, (uint64_t)(table + 1), &s));
-	KDRI_TRY(pooled ? kdri_mixed_pool_new(ctx, m, &part) : kdri_mixed_part_new(ctx, m, table, &part));
-	KDRI_TRY(kdri_best_mixture(ctx, &part.data, &o, &s, out, labels));
+	const kdri_mixture_options o = kdri_mixture_options_of(k, true);
+	KDRI_TRY(KDRI_NEW(ctx, &out->labels, m->n));
+	KDRI_TRY(kdri_encoded_new(ctx, m, true, 0, m->n, &e));
+	KDRI_TRY(kdri_starts_new(ctx, &e, 0, m->n, k, false, few, 0, &out->starts));
+	KDRI_TRY(kdri_mixed_pool_new(ctx, m, &part));
+	KDRI_TRY(kdri_best_mixture(ctx, &part.data, &o, &out->starts, &out->mixture, out->labels));
 done:
 	kdri_mixed_part_free(ctx, &part);
-	kdri_free(ctx, s.labels);
 	kdri_encoded_free(ctx, &e);
 	return st;
+}
+
+void kdri_pooled_free(kdr_context *ctx, kdri_pooled *p)
+{
+	KDRI_FREE(ctx, p->starts.labels, p->labels);
+	kdri_mixture_free(ctx, &p->mixture);
+	*p = (kdri_pooled){ 0 };
 }
 
 kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
@@ -357,29 +359,32 @@ kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, c
 	return KDR_OK;
 }
 
-kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred)
+kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred,
+                                    kdri_pooled *found)
 {
 	enum { MOST_ROWS = 2000 }; /* of each table */
 	kdr_status st;
 	kdri_mixed some = { 0 };
-	kdri_mixture fitted = { 0 };
-	int64_t *labels = NULL, n;
+	kdri_pooled with[2] = { 0 };
 	double bic[2];
 	*centred = true;
 	if (m->tables < 2 || m->numbers == 0)
 		return KDR_OK;
 	KDRI_TRY(kdri_mixed_sample(ctx, m, -1, MOST_ROWS, &some));
-	n = some.n;
-	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	const int64_t n = some.n, clusters = KDRI_MIN(k, n);
 	for (int i = 0; i < 2; i++) {
 		some.centred = i;
-		KDRI_TRY(kdri_mixture_of(ctx, &some, -1, KDRI_MIN(k, n), true, &fitted, labels));
-		bic[i] = kdri_mixed_bic(&some, -1, KDRI_MIN(k, n), fitted.loglik, n);
-		kdri_mixture_free(ctx, &fitted);
+		KDRI_TRY(kdri_mixture_of(ctx, &some, clusters, false, &with[i]));
+		bic[i] = kdri_mixed_bic(&some, -1, clusters, with[i].mixture.loglik, n);
 	}
 	*centred = bic[1] < bic[0];
+	if (found && n == m->n) {
+		*found = with[*centred];
+		with[*centred] = (kdri_pooled){ 0 };
+	}
 done:
 	kdri_mixed_free(ctx, &some);
-	kdri_free(ctx, labels);
+	kdri_pooled_free(ctx, &with[0]);
+	kdri_pooled_free(ctx, &with[1]);
 	return st;
 }

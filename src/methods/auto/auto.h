@@ -90,8 +90,9 @@ typedef struct kdri_tables {
 	kdri_mixed
 	        some; /* rows from which starts and draws are taken, the same on every rank; empty: all rows */
 	bool whole;   /* `some` are all rows */
-	int64_t *start; /* tables: the number of this rank's first row among all rows */
-	double *means;  /* tables x numbers: means that were subtracted before pooling */
+	int64_t *start;     /* tables: the number of this rank's first row among all rows */
+	double *means;      /* tables x numbers: means that were subtracted before pooling */
+	kdri_pooled pooled; /* what was found with the numbers of clusters k, if that is known */
 	kdri_tables_vote votes[KDRI_MIX_MEMBERS];
 	double bic_gain; /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
 	double loss;     /* 2 (sum of LL(alone) - LL(pooled)) / N */

@@ -422,14 +422,18 @@ static kdr_status find_centring(kdr_context *ctx, kdri_tables *t)
 {
 	kdr_status st;
 	bool centred = true;
-	if (!kdri_opt_bool(t->options, "transfer"))
+	bool equal = true;
+	for (int64_t s = 1; s < t->all.tables; s++)
+		equal = equal && t->k[s] == t->k[0];
+	if (!kdri_opt_bool(t->options, "transfer") || !equal) /* no member uses all tables */
 		return KDR_OK;
 	if (kdri_repeats(ctx) && kdri_kept_find(ctx, kept_centred, 0, &centred, sizeof centred)) {
 		t->all.centred = t->some.centred = centred;
 		return KDR_OK;
 	}
 	kdri_apart(ctx);
-	st = kdri_mixed_find_centring(ctx, kdri_tables_some(t), t->k[0] > 0 ? t->k[0] : USUAL_K, &centred);
+	st = kdri_mixed_find_centring(ctx, kdri_tables_some(t), t->k[0] > 0 ? t->k[0] : USUAL_K, &centred,
+	                              t->k[0] > 0 ? &t->pooled : NULL);
 	kdri_rejoin(ctx);
 	KDRI_TRY(kdri_agree(ctx, st));
 	t->all.centred = t->some.centred = centred;
@@ -457,25 +461,26 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 			                        t->result, s));
 		KDRI_DO(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], &t->start[s], &rows));
 	}
+	const bool later = t->k[0] == 0; /* it is decided for the number that is found */
 	KDRI_DO(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
-	KDRI_DO(find_centring(ctx, t));
-	KDRI_DO(kdri_tables_find_k(ctx, t));
+	KDRI_DO(KDRI_TIMED("centring", find_centring(ctx, t)));
+	KDRI_DO(KDRI_TIMED("number of clusters", kdri_tables_find_k(ctx, t)));
 	/* If -k auto found fewer clusters than classes are known. */
 	for (int64_t s = 0; s < t->all.tables; s++)
 		if (t->problem->tasks[s].labels)
 			t->k[s] = KDRI_MAX(t->k[s], KDRI_MIN(t->problem->classes,
 			                                     t->all.begin[s + 1] - t->all.begin[s]));
 	if (!kdri_repeats(ctx))
-		KDRI_DO(kdri_given_find(ctx, T, t->k));
-	if (t->problem->tasks[0].k == 0)
-		KDRI_DO(find_centring(ctx, t));
+		KDRI_DO(KDRI_TIMED("alone", kdri_given_find(ctx, T, t->k)));
+	if (later)
+		KDRI_DO(KDRI_TIMED("centring", find_centring(ctx, t)));
 	KDRI_DO(kdri_mixed_means(ctx, &t->all, t->means));
-	KDRI_DO(kdri_tables_members(ctx, t)); /* (E2) */
+	KDRI_DO(KDRI_TIMED("members", kdri_tables_members(ctx, t))); /* (E2) */
 	KDRI_DO(guard(ctx, t));
-	KDRI_DO(tables_vote(ctx, t));
+	KDRI_DO(KDRI_TIMED("vote", tables_vote(ctx, t)));
 	KDRI_DO(tables_steer(ctx, t));
-	KDRI_DO(find_beyond(ctx, t));
-	KDRI_DO(kdri_tables_confidence(ctx, t)); /* (E5) */
+	KDRI_DO(KDRI_TIMED("shuffled columns", find_beyond(ctx, t)));
+	KDRI_DO(KDRI_TIMED("confidence", kdri_tables_confidence(ctx, t))); /* (E5) */
 	/* Nothing is more certain than what is known. */
 	for (int64_t s = 0; s < t->all.tables; s++) {
 		const int64_t *known = t->problem->tasks[s].labels;
@@ -504,6 +509,7 @@ kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	}
 	KDRI_FREE(ctx, t.k, t.start, t.means, t.answer, t.alone, t.confidence, t.estimate, t.agreement,
 	          t.beyond);
+	kdri_pooled_free(ctx, &t.pooled);
 	kdri_mixed_free(ctx, &t.all);
 	kdri_mixed_free(ctx, &t.some);
 	return st;

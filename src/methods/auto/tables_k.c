@@ -88,12 +88,11 @@ static kdr_status find_strength(kdr_context *ctx, const kdri_mixed *m, int64_t k
 {
 	kdr_status st = KDR_OK;
 	kdri_mixed half[2] = { { 0 }, { 0 } };
-	kdri_mixture fitted[2] = { { 0 }, { 0 } };
+	kdri_pooled fitted[2] = { { 0 }, { 0 } };
 	kdri_mixed_part pool = { 0 };
-	int64_t *rows = NULL, *own = NULL, *other = NULL;
+	int64_t *rows = NULL, *other = NULL;
 	double sum = 0, value;
 	KDRI_TRY(KDRI_NEW(ctx, &rows, m->n));
-	KDRI_TRY(KDRI_NEW(ctx, &own, 2 * m->n));
 	KDRI_TRY(KDRI_NEW(ctx, &other, m->n));
 	for (int64_t h = 0; h < HALVINGS; h++) {
 		for (int i = 0; i < 2; i++) {
@@ -103,28 +102,29 @@ static kdr_status find_strength(kdr_context *ctx, const kdri_mixed *m, int64_t k
 				goto done;
 			}
 			KDRI_TRY(kdri_mixed_take(ctx, m, rows, n, NULL, &half[i]));
-			KDRI_TRY(kdri_mixture_of(ctx, &half[i], -1, k, true, &fitted[i], own + i * m->n));
+			KDRI_TRY(kdri_mixture_of(ctx, &half[i], k, false, &fitted[i]));
 		}
 		for (int i = 0; i < 2; i++) {
 			KDRI_TRY(kdri_mixed_pool_new(ctx, &half[i], &pool));
-			KDRI_TRY(kdri_mixture_assign(ctx, &pool.data, &fitted[1 - i], -1, other, NULL));
-			KDRI_TRY(kept_pairs(ctx, own + i * m->n, other, half[i].n, k, &value));
+			KDRI_TRY(kdri_mixture_assign(ctx, &pool.data, &fitted[1 - i].mixture, -1, other,
+			                             NULL));
+			KDRI_TRY(kept_pairs(ctx, fitted[i].labels, other, half[i].n, k, &value));
 			sum += value;
 			kdri_mixed_part_free(ctx, &pool);
 		}
 		for (int i = 0; i < 2; i++) {
 			kdri_mixed_free(ctx, &half[i]);
-			kdri_mixture_free(ctx, &fitted[i]);
+			kdri_pooled_free(ctx, &fitted[i]);
 		}
 	}
 	*out = sum / (2 * HALVINGS);
 done:
 	for (int i = 0; i < 2; i++) {
 		kdri_mixed_free(ctx, &half[i]);
-		kdri_mixture_free(ctx, &fitted[i]);
+		kdri_pooled_free(ctx, &fitted[i]);
 	}
 	kdri_mixed_part_free(ctx, &pool);
-	KDRI_FREE(ctx, rows, own, other);
+	KDRI_FREE(ctx, rows, other);
 	return st;
 }
 
@@ -132,24 +132,21 @@ done:
 static kdr_status find_bic(kdr_context *ctx, const kdri_mixed *m, evidence *e)
 {
 	kdr_status st;
-	kdri_mixture fitted = { 0 };
-	int64_t *labels = NULL;
+	kdri_pooled fitted = { 0 };
 	double best = INFINITY;
-	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
 	for (int64_t k = 2; k <= e->most && k <= e->best + PATIENCE; k++) {
 		if (k > 2 && is_late(ctx, e))
 			break;
-		KDRI_TRY(kdri_mixture_of(ctx, m, -1, k, true, &fitted, labels));
-		e->bic[k - 2] = kdri_mixed_bic(m, -1, k, fitted.loglik, m->n);
-		kdri_mixture_free(ctx, &fitted);
+		KDRI_TRY(kdri_mixture_of(ctx, m, k, false, &fitted));
+		e->bic[k - 2] = kdri_mixed_bic(m, -1, k, fitted.mixture.loglik, m->n);
+		kdri_pooled_free(ctx, &fitted);
 		if (e->bic[k - 2] < best) {
 			best = e->bic[k - 2];
 			e->best = k;
 		}
 	}
 done:
-	kdri_mixture_free(ctx, &fitted);
-	kdri_free(ctx, labels);
+	kdri_pooled_free(ctx, &fitted);
 	return st;
 }
 
@@ -372,30 +369,28 @@ static void shuffle_columns(kdri_rng *rng, kdri_mixed *m)
 		}
 }
 
-/* (E5) of rows that are changed. */
+/* (E5) of rows that are changed. Few starts are enough, because all of these tables have as many. */
 static kdr_status compare_shuffled(kdr_context *ctx, kdri_mixed *m, int64_t k, double *out)
 {
 	kdr_status st;
-	kdri_mixture fitted = { 0 };
+	kdri_pooled fitted = { 0 };
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "tables.shuffled", 0);
 	double loglik[SHUFFLES + 1], mean = 0, square = 0;
-	int64_t *labels = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
 	for (int r = 0; r <= SHUFFLES; r++) {
 		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
 			goto done;
 		if (r > 0)
 			shuffle_columns(&rng, m);
-		KDRI_TRY(kdri_mixture_of(ctx, m, -1, k, true, &fitted, labels));
-		loglik[r] = fitted.loglik;
-		mean += r > 0 ? fitted.loglik / SHUFFLES : 0;
-		kdri_mixture_free(ctx, &fitted);
+		KDRI_TRY(kdri_mixture_of(ctx, m, k, true, &fitted));
+		loglik[r] = fitted.mixture.loglik;
+		mean += r > 0 ? fitted.mixture.loglik / SHUFFLES : 0;
+		kdri_pooled_free(ctx, &fitted);
 	}
 	for (int r = 1; r <= SHUFFLES; r++)
 		square += (loglik[r] - mean) * (loglik[r] - mean);
 	*out = square > 0 ? (loglik[0] - mean) / sqrt(square / (SHUFFLES - 1)) : 0;
 done:
-	kdri_free(ctx, labels);
+	kdri_pooled_free(ctx, &fitted);
 	return st;
 }
 

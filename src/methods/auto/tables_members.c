@@ -178,14 +178,22 @@ static kdr_status find_pooled(kdr_context *ctx, kdri_tables *t, found *f)
 	const kdri_mixed *m = kdri_tables_some(t);
 	const int64_t k = t->k[0];
 	kdri_encoded e = { 0 };
-	kdri_starts from = { 0 }, joined = { 0 };
+	kdri_starts from = t->pooled.starts, joined = { 0 };
 	kdri_mixed_part pool = { 0 }, part = { 0 };
 	const kdri_mixture_options own = member_options(ctx, k, false);
+	const bool known = from.count > 0;
+	t->pooled.starts = (kdri_starts){ 0 };
 	KDRI_TRY(kdri_encoded_new(ctx, m, true, 0, m->n, &e));
-	if (!f->finer[KDRI_MIX_POOLED_SHARED])
+	if (!f->finer[KDRI_MIX_POOLED_SHARED] && !known)
 		KDRI_TRY(kdri_starts_new(ctx, &e, 0, m->n, k, false, f->few, 0, &from));
 	KDRI_TRY(kdri_mixed_pool_new(ctx, m, &pool));
 	for (kdri_tables_member which = KDRI_MIX_POOLED_SHARED; which <= KDRI_MIX_POOLED_OWN; which++) {
+		if (known && which == KDRI_MIX_POOLED_SHARED) {
+			memcpy(f->labels[which], t->pooled.labels, (size_t)m->n * sizeof(int64_t));
+			t->votes[which].mixture[0] = t->pooled.mixture;
+			t->pooled.mixture = (kdri_mixture){ 0 };
+			continue;
+		}
 		const kdri_mixture_options o = member_options(ctx, k, which == KDRI_MIX_POOLED_SHARED);
 		KDRI_TRY(member_starts(ctx, f, &e, 0, which, 0, m->n, k, &joined));
 		KDRI_TRY(kdri_best_mixture(ctx, &pool.data, &o, joined.count ? &joined : &from,
