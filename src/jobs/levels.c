@@ -79,11 +79,16 @@ void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels)
 	levels_end(ctx, levels);
 }
 
+static bool is_widest(const kdri_k_ranges *l, int64_t t)
+{
+	return l->to[t] - l->from[t] + 1 == l->span;
+}
+
 /* The data set whose numbers of clusters name the levels. */
 static int64_t widest_range(const kdri_k_ranges *l)
 {
 	int64_t widest = 0;
-	while (l->to[widest] - l->from[widest] + 1 < l->span)
+	while (!is_widest(l, widest))
 		widest++;
 	return widest;
 }
@@ -94,17 +99,25 @@ static int64_t range_k(const kdri_k_ranges *l, int64_t t, int64_t at)
 	return KDRI_MIN(l->from[t] + at, l->to[t]);
 }
 
-/* From numbers that a fit has found to the nearest level of the range. */
+/* The level, from 0, that is nearest to k clusters of data set t. */
+static int64_t level_near(const kdri_k_ranges *l, int64_t t, int64_t k)
+{
+	return KDRI_MAX(0, KDRI_MIN(k, l->to[t]) - l->from[t]);
+}
+
+/* From numbers that a fit has found to the nearest level of the range. Of the longest ranges, that of the largest data set decides, which is the
+ * first in the order of the fit. */
 static void enter_level(const void *ranges, const int64_t *order, int64_t ntasks, int64_t *k)
 {
 	const kdri_k_ranges *l = ranges;
-	const int64_t widest = widest_range(l);
-	int64_t found = k[widest];
-	for (int64_t t = 0; order && t < ntasks; t++)
-		found = order[t] == widest ? k[t] : found;
-	const int64_t at = KDRI_MAX(0, KDRI_MIN(found, l->to[widest]) - l->from[widest]);
-	for (int64_t t = 0; t < ntasks; t++)
-		k[t] = range_k(l, order ? order[t] : t, at);
+	int64_t at = -1;
+	for (int64_t i = 0; i < ntasks && at < 0; i++) {
+		const int64_t t = order ? order[i] : i;
+		if (is_widest(l, t))
+			at = level_near(l, t, k[i]);
+	}
+	for (int64_t i = 0; i < ntasks; i++)
+		k[i] = range_k(l, order ? order[i] : i, at);
 }
 
 kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, int64_t count,
@@ -321,14 +334,16 @@ static kdr_status enter_range(kdr_context *ctx, const plan *p, const kdri_k_rang
 	kdr_status st = KDR_OK;
 	bool inside = true;
 	kdr_task *tasks = NULL;
-	int64_t *k = NULL;
+	int64_t *k = NULL, lead = widest_range(l);
 	kdr_result *own = NULL;
+	const kdri_task_result *found = (*result)->tasks;
 	KDRI_TRY(KDRI_NEW(ctx, &k, p->ntasks));
 	for (int64_t t = 0; t < p->ntasks; t++)
-		k[t] = (*result)->tasks[t].k;
-	enter_level(l, NULL, p->ntasks, k);
-	for (int64_t t = 0; t < p->ntasks; t++)
-		inside = inside && k[t] == (*result)->tasks[t].k;
+		lead = is_widest(l, t) && found[t].all > found[lead].all ? t : lead;
+	for (int64_t t = 0; t < p->ntasks; t++) {
+		k[t] = range_k(l, t, level_near(l, lead, found[lead].k));
+		inside = inside && k[t] == found[t].k;
+	}
 	if (inside)
 		goto done;
 	const kdr_problem about = { .size = sizeof(kdr_problem),

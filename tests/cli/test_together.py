@@ -349,7 +349,7 @@ class Together(CliTest):
 
     def test_any_order_of_numbers(self):
         files = [self.csv(f"{n}.csv", blobs(n, n, centres(n % 2), 2.5)[0]) for n in (130, 150, 161)]
-        for k in ("4", "3,4,5", "auto", "3-5"):
+        for k in ("4", "3,4,5", "auto", "3-5", "3-5,4-6,4-5"):
             self.same_in_any_order(files, k)
         # Of one size.
         self.same_in_any_order([self.csv(f"even{s}.csv", blobs(s, 120, centres(1), 2.5)[0]) for s in (1, 2, 3)], "4")
