@@ -52,12 +52,20 @@ static kdr_status find_order(kdr_context *ctx, const kdr_problem *problem, int64
 	place *places = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &places, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
-		const kdr_mat *x = &problem->tasks[t].x;
+		places[t] = (place){ .task = t };
+		KDRI_TRY(kdri_part(ctx, kdr_mat_rows(&problem->tasks[t].x), NULL, &places[t].rows));
+	}
+	qsort(places, (size_t)problem->ntasks, sizeof *places, by_size);
+	for (int64_t i = 0; i < problem->ntasks; i++) {
+		const kdr_mat *x = &problem->tasks[places[i].task].x;
+		const int64_t rows = places[i].rows;
 		int64_t first;
-		places[t].task = t;
-		KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), &first, &places[t].rows));
-		places[t].sum = sum_of(x, first);
-		KDRI_TRY(kdri_sum(ctx, &places[t].sum, 1));
+		if ((i == 0 || places[i - 1].rows != rows) &&
+		    (i + 1 == problem->ntasks || places[i + 1].rows != rows))
+			continue; /* data on disk are not read for this */
+		KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), &first, &places[i].rows));
+		places[i].sum = sum_of(x, first);
+		KDRI_TRY(kdri_sum(ctx, &places[i].sum, 1));
 	}
 	qsort(places, (size_t)problem->ntasks, sizeof *places, by_size);
 	for (int64_t i = 0; i < problem->ntasks; i++)
