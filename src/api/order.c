@@ -1,7 +1,7 @@
 /* Fits that do not depend on the order of their data sets. SPDX-License-Identifier: BSD-3-Clause
  *
  * Members of an ensemble that use all data sets draw their starts among the rows in the order of the data sets, so that another order of
- * files could change a vote. Such a method therefore fits them in an order of their own: the largest first, and those of one size by
+ * files could change a vote. Such a method therefore fits them in an order of their own: the smallest first, and those of one size by
  *
  *     (E1)  s_t = sum_i r_i sum_j x_ij (1 + |x_ij|),   r_i: uniform in (0, 1), the same for row i of every data set
  *
@@ -39,7 +39,7 @@ static int by_size(const void *x, const void *y)
 {
 	const place *a = x, *b = y;
 	if (a->rows != b->rows)
-		return a->rows > b->rows ? -1 : 1;
+		return a->rows < b->rows ? -1 : 1;
 	if (a->sum != b->sum)
 		return a->sum < b->sum ? -1 : 1;
 	return (a->task > b->task) - (a->task < b->task); /* equal data sets */

@@ -106,12 +106,12 @@ static int64_t level_near(const kdri_k_ranges *l, int64_t t, int64_t k)
 }
 
 /* From numbers that a fit has found to the nearest level of the range. Of the longest ranges, that of the largest data set decides, which is the
- * first in the order of the fit. */
+ * last in the order of the fit. */
 static void enter_level(const void *ranges, const int64_t *order, int64_t ntasks, int64_t *k)
 {
 	const kdri_k_ranges *l = ranges;
 	int64_t at = -1;
-	for (int64_t i = 0; i < ntasks && at < 0; i++) {
+	for (int64_t i = ntasks - 1; i >= 0 && at < 0; i--) {
 		const int64_t t = order ? order[i] : i;
 		if (is_widest(l, t))
 			at = level_near(l, t, k[i]);
