@@ -131,7 +131,7 @@ done:
 /* (E1): stops after several values of k in a row without an improvement. */
 static kdr_status find_bic(kdr_context *ctx, const kdri_mixed *m, evidence *e)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	kdri_pooled fitted = { 0 };
 	double best = INFINITY;
 	for (int64_t k = 2; k <= e->most && k <= e->best + PATIENCE; k++) {
@@ -372,7 +372,7 @@ static void shuffle_columns(kdri_rng *rng, kdri_mixed *m)
 /* (E5) of rows that are changed. Few starts are enough, because all of these tables have as many. */
 static kdr_status compare_shuffled(kdr_context *ctx, kdri_mixed *m, int64_t k, double *out)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	kdri_pooled fitted = { 0 };
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "tables.shuffled", 0);
 	double loglik[SHUFFLES + 1], mean = 0, square = 0;
