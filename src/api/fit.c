@@ -329,14 +329,15 @@ kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 static kdr_status fit_numbered(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
                                const kdr_problem *scaled, const kdr_options *options, kdr_result *result)
 {
-	const int64_t *order = ctx->order;
-	ctx->order = NULL;
+	const int64_t *order = ctx->order, *place = ctx->place;
+	ctx->order = ctx->place = NULL;
 	kdri_stage_start(ctx, algo->info.id, 0);
 	kdr_status st = algo->sorts && problem->ntasks > 1
 	                        ? kdri_fit_in_order(ctx, algo, scaled, options, result)
 	                        : algo->fit(ctx, scaled, options, result);
 	kdri_stage_end(ctx, algo->info.id);
 	ctx->order = order;
+	ctx->place = place;
 	return st == KDR_OK ? kdri_number_clusters(ctx, problem, result) : st;
 }
 

@@ -150,6 +150,11 @@ static inline int64_t kdri_caller_task(const kdr_context *ctx, int64_t t)
 {
 	return ctx->order ? ctx->order[t] : t;
 }
+/* The task with a number of the caller: what is reported about each task has the caller's order. */
+static inline int64_t kdri_task_at(const kdr_context *ctx, int64_t number)
+{
+	return ctx->place ? ctx->place[number] : number;
+}
 /* Fails with the message of kdri_unknown_method. It is a macro for the same reason as kdri_fail. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);

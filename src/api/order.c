@@ -125,8 +125,9 @@ kdr_status kdri_fit_in_order(kdr_context *ctx, const kdri_algo *algo, const kdr_
 	sorted.tasks = tasks;
 	sorted.links = links;
 	ctx->order = moved ? order : NULL;
+	ctx->place = moved ? at : NULL;
 	st = algo->fit(ctx, &sorted, options, result);
-	ctx->order = NULL;
+	ctx->order = ctx->place = NULL;
 	put_back(result, order, room);
 done:
 	KDRI_FREE(ctx, order, at, tasks, links, room);

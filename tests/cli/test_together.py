@@ -340,6 +340,9 @@ class Together(CliTest):
             self.assertEqual([parts(t["labels"]) for t in tasks], [parts(t["labels"]) for t in first], k)
             self.assertEqual([t["sharing"] for t in tasks], [t["sharing"] for t in first])
             self.assertEqual(other.keys(), fields.keys())
+            # What is said about data sets has the order of the files.
+            told = [key.split(".", 1)[1] for key in other if key.startswith("agreement.")]
+            self.assertEqual(told, [os.path.splitext(os.path.basename(files[i]))[0] for i in order])
             # Tables are preprocessed in the order of the files, which may change last bits.
             for one, same in [(value, objective), *((other[name], fields[name]) for name in fields), *((pairs[pair], related[pair]) for pair in related),
                               *zip(sum((t["confidence"] for t in tasks), []), sum((t["confidence"] for t in first), []))]:

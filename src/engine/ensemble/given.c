@@ -13,14 +13,6 @@ kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task)
 	return s && at < s->count && s->tasks[at].result ? &s->tasks[at] : NULL;
 }
 
-int64_t kdri_given_from(const kdr_context *ctx, const kdri_given *given)
-{
-	int64_t t = 0;
-	while (kdri_caller_task(ctx, t) != given->from)
-		t++;
-	return t;
-}
-
 kdr_status kdri_given_find(kdr_context *ctx, int64_t ntasks, const int64_t *k)
 {
 	kdr_status st;

@@ -137,8 +137,6 @@ typedef struct kdri_sharing {
 
 /* What is given about a task; NULL: nothing. */
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
-/* The task that clusters were carried over from. */
-int64_t kdri_given_from(const kdr_context *ctx, const kdri_given *given);
 /* Calls `find`, if there is one. */
 kdr_status kdri_given_find(kdr_context *ctx, int64_t ntasks, const int64_t *k);
 /* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all

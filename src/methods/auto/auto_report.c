@@ -479,7 +479,7 @@ static kdr_status find_origin(kdr_context *ctx, const kdri_auto *a, int64_t t, i
 {
 	kdr_status st;
 	const kdri_given *given = a->given[t];
-	const int64_t j = kdri_given_from(ctx, given), n = a->ballots[j].n,
+	const int64_t j = kdri_task_at(ctx, given->from), n = a->ballots[j].n,
 	              k = kdr_result_k(a->given[j]->result, 0);
 	int64_t *map = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &map, k));
@@ -499,11 +499,6 @@ static const kdr_correspondence *pair_of(const kdri_auto *a, int64_t t, int64_t 
 			return room;
 	}
 	return NULL;
-}
-
-static bool pair_reported(const kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t s)
-{
-	return kdri_pair_reported(a->T, kdri_caller_task(ctx, t), kdri_caller_task(ctx, s));
 }
 
 /* Of the clusters of t and their counterparts in s; rows are in the caller's order. */
@@ -529,12 +524,13 @@ static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double
 		if (carries(a, t))
 			KDRI_TRY(find_origin(ctx, a, t, origin + t * most));
 	}
-	for (int64_t t = 0; t < T; t++)
-		for (int64_t s = 0; s < T; s++) {
-			if (s == t || !(carries(a, t) || carries(a, s)) || !pair_reported(ctx, a, s, t))
+	for (int64_t i = 0; i < T; i++)
+		for (int64_t j = 0; j < T; j++) {
+			const int64_t t = kdri_task_at(ctx, i), s = kdri_task_at(ctx, j);
+			if (s == t || !(carries(a, t) || carries(a, s)) || !kdri_pair_reported(a->T, i, j))
 				continue;
-			const int64_t from = carries(a, t) ? kdri_given_from(ctx, a->given[t]) : t,
-			              to = carries(a, s) ? kdri_given_from(ctx, a->given[s]) : s;
+			const int64_t from = carries(a, t) ? kdri_task_at(ctx, a->given[t]->from) : t,
+			              to = carries(a, s) ? kdri_task_at(ctx, a->given[s]->from) : s;
 			const kdr_correspondence *found = pair_of(a, from, to, &room);
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, a->k[t], a->k[s], &flow));
 			for (int64_t z = 0; z < a->k[t]; z++) {
@@ -576,7 +572,8 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 		for (int64_t i = 0; i < a->links[t].n; i++)
 			if (a->links[t].known[i] >= 0)
 				named[t * most + a->links[t].known[i]] = true;
-	for (int64_t t = 0; t < a->T; t++) {
+	for (int64_t i = 0; i < a->T; i++) {
+		const int64_t t = kdri_task_at(ctx, i);
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
 		KDRI_TRY(kdri_mat_col_means(ctx, x, means + t * d));
 		KDRI_TRY(count_clusters(ctx, a, t, sizes + t * most));
@@ -585,11 +582,12 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 		for (int64_t z = 0; z < a->k[t]; z++)
 			quality_of(ctx, a, quality, t, t)[z] = 1;
 	}
-	for (int64_t t = 0; t < a->T; t++)
-		for (int64_t s = 0; s < a->T; s++) {
+	for (int64_t i = 0; i < a->T; i++)
+		for (int64_t j = 0; j < a->T; j++) {
+			const int64_t t = kdri_task_at(ctx, i), s = kdri_task_at(ctx, j);
 			kdri_clusters from = clusters_of(a, t, means, sizes + t * most),
 			              to = clusters_of(a, s, means, sizes + s * most);
-			if (s == t || carries(a, t) || carries(a, s) || !pair_reported(ctx, a, s, t))
+			if (s == t || carries(a, t) || carries(a, s) || !kdri_pair_reported(a->T, i, j))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
 			if (a->links) {
@@ -626,7 +624,8 @@ kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
 	KDRI_TRY(kdri_result_text(ctx, a->result, "members", members ? members : text));
 	if (a->T > 1 && !a->derived)
 		KDRI_TRY(put_nearness(ctx, a, nearness));
-	for (int64_t t = 0; t < a->T; t++) {
+	for (int64_t i = 0; i < a->T; i++) {
+		const int64_t t = kdri_task_at(ctx, i);
 		KDRI_TRY(put_centroids(ctx, a, t));
 		KDRI_TRY(put_guard(ctx, a, t));
 	}

@@ -617,7 +617,8 @@ static int64_t choose_curves(const kdri_k_curves *all, const bool *wanted, int64
 static kdr_status draw_all(kdr_context *ctx, kdri_auto *j, bool *wanted, kdri_k_curves *curves)
 {
 	int64_t distinct;
-	for (int64_t t = 0; t < j->T; t++) {
+	for (int64_t i = 0; i < j->T; i++) {
+		const int64_t t = kdri_task_at(ctx, i);
 		if (j->k[t] > 0)
 			continue;
 		KDRI_DO(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL,
@@ -655,11 +656,13 @@ static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wante
 		const kdri_k_guess all = kdri_k_guess_of(used, count);
 		KDRI_DO(put_guess(ctx, j, -1, &all, common));
 	}
-	for (int64_t t = 0; t < j->T && !same; t++)
+	for (int64_t i = 0; i < j->T && !same; i++) {
+		const int64_t t = kdri_task_at(ctx, i);
 		if (wanted[t]) {
 			const kdri_k_guess own = kdri_k_guess_of(&curves[t], 1);
 			KDRI_DO(put_guess(ctx, j, t, &own, j->k[t]));
 		}
+	}
 	return KDR_OK;
 }
 
@@ -676,12 +679,14 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &used, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &wanted, j->T));
-	for (int64_t t = 0; t < j->T; t++)
+	for (int64_t i = 0; i < j->T; i++) {
+		const int64_t t = kdri_task_at(ctx, i);
 		if (j->has[t] && j->problem->tasks[t].k == 0) /* the run alone has found it */
 			KDRI_TRY(kdri_given_copy(
 			        ctx, j->given[t], "k_",
 			        (const char *const[]){ "eigengap", "k_agreement", "modularity", NULL },
 			        j->result, t));
+	}
 	KDRI_TRY(draw_all(ctx, j, wanted, curves));
 	for (int64_t t = 0; t < j->T; t++)
 		if (wanted[t]) {
@@ -710,9 +715,11 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 	} else {
 		KDRI_TRY(put_evidence(ctx, j, wanted, same, common, curves, used));
 	}
-	for (int64_t t = 0; t < j->T; t++)
+	for (int64_t i = 0; i < j->T; i++) {
+		const int64_t t = kdri_task_at(ctx, i);
 		if (wanted[t])
 			KDRI_TRY(put_curves(ctx, j, t, &curves[t]));
+	}
 done:
 	for (int64_t t = 0; curves && t < j->T; t++)
 		kdri_k_curves_free(ctx, &curves[t]);

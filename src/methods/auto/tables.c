@@ -321,10 +321,10 @@ static kdr_status put_pairs(kdr_context *ctx, const kdri_tables *t)
 		for (int64_t i = t->all.begin[s]; i < t->all.begin[s + 1]; i++)
 			sizes[s * k + t->answer[i]]++;
 	KDRI_TRY(kdri_sum_int(ctx, sizes, T * k));
-	for (int64_t a = 0; a < T; a++)
-		for (int64_t b = 0; b < T; b++) {
-			if (a == b ||
-			    !kdri_pair_reported(T, kdri_caller_task(ctx, a), kdri_caller_task(ctx, b)))
+	for (int64_t i = 0; i < T; i++)
+		for (int64_t j = 0; j < T; j++) {
+			const int64_t a = kdri_task_at(ctx, i), b = kdri_task_at(ctx, j);
+			if (a == b || !kdri_pair_reported(T, i, j))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, t->result, a, b, k, k, &flow));
 			for (int64_t c = 0; c < k; c++)
@@ -397,7 +397,8 @@ static kdr_status tables_report(kdr_context *ctx, const kdri_tables *t)
 	}
 	KDRI_DO(kdri_result_text(ctx, t->result, "members", text));
 	KDRI_DO(kdri_mixture_save_columns(ctx, &t->all, t->result));
-	for (int64_t s = 0; s < T; s++) {
+	for (int64_t i = 0; i < T; i++) {
+		const int64_t s = kdri_task_at(ctx, i);
 		KDRI_DO(put_table_labels(ctx, t, s));
 		if (kdri_repeats(ctx))
 			continue;
@@ -452,7 +453,8 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 	KDRI_DO(KDRI_NEW(ctx, &t->k, T));
 	KDRI_DO(KDRI_NEW0(ctx, &t->start, T));
 	KDRI_DO(KDRI_NEW0(ctx, &t->means, T * t->all.numbers));
-	for (int64_t s = 0; s < T; s++) {
+	for (int64_t i = 0; i < T; i++) {
+		const int64_t s = kdri_task_at(ctx, i);
 		const kdri_given *given = kdri_given_of(ctx, s);
 		t->k[s] = given && given->final ? kdr_result_k(given->result, 0) : t->problem->tasks[s].k;
 		if (t->k[s] != t->problem->tasks[s].k) /* the run alone has found it */

@@ -314,7 +314,8 @@ static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s
 	                                         .right = e->sure ? 89 : 30,
 	                                         .agreement = e->strength[e->k - 2] }));
 	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
-	for (int64_t i = s < 0 ? 0 : s; i < (s < 0 ? t->all.tables : s + 1); i++) {
+	for (int64_t j = s < 0 ? 0 : s; j < (s < 0 ? t->all.tables : s + 1); j++) {
+		const int64_t i = s < 0 ? kdri_task_at(ctx, j) : s;
 		KDRI_DO(kdri_result_array(ctx, t->result, "bic", i, KDR_FLOAT64, 1,
 		                          (int64_t[]){ e->most - 1 }, &to));
 		memcpy(to, e->bic, (size_t)(e->most - 1) * sizeof *to);
@@ -422,7 +423,8 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 		wanted += t->k[s] == 0;
 	if (same && wanted > 0)
 		KDRI_TRY(find_one(ctx, t, -1, &k, &all[t->all.tables]));
-	for (int64_t s = 0; s < t->all.tables; s++) {
+	for (int64_t i = 0; i < t->all.tables; i++) {
+		const int64_t s = kdri_task_at(ctx, i);
 		if (t->k[s] > 0)
 			continue;
 		KDRI_TRY(kdri_rows_distinct(ctx, &t->problem->tasks[s].x, NULL, 2, &distinct));
@@ -444,9 +446,13 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 		KDRI_TRY(kdri_k_unfinished(ctx, t->result));
 	if (wanted > 0 && kdri_enter_range(ctx, t->all.tables, t->k)) /* then the evidence is for another k */
 		goto done;
-	for (int64_t s = 0; s <= t->all.tables && !stopped; s++)
+	for (int64_t i = 0; i < t->all.tables && !stopped; i++) {
+		const int64_t s = kdri_task_at(ctx, i);
 		if (all[s].k > 0)
-			KDRI_TRY(put_evidence(ctx, t, s < t->all.tables ? s : -1, &all[s]));
+			KDRI_TRY(put_evidence(ctx, t, s, &all[s]));
+	}
+	if (all[t->all.tables].k > 0 && !stopped)
+		KDRI_TRY(put_evidence(ctx, t, -1, &all[t->all.tables]));
 done:
 	for (int64_t s = 0; all && s <= t->all.tables; s++)
 		evidence_free(ctx, &all[s]);
