@@ -1,6 +1,6 @@
 /* Edits: a history with undo and redo, a file of them, and what they do to labels. SPDX-License-Identifier: BSD-3-Clause
  *
- * The format and its checks are those of `kindred relabel` (src/jobs/relabel_edits.c, docs/relabel.md). The module needs no document
+ * The format and its checks are those of `kindred relabel` (src/jobs/edit/edits.c, docs/relabel.md). The module needs no document
  * and is tested with node (tests/page). */
 
 const EDIT_NAME = 200, EDIT_NOTE = 2000;

@@ -32,8 +32,8 @@ typedef struct kdri_feature_effect {
 	bool known;           /* the unit is the user's */
 	double deviation;     /* standard deviation of all values, if known */
 	double origin;        /* of dates: the day that means are counted from, in days since 1970 */
-	double rank;          /* what features of a cluster are sorted by (jobs/words.c) */
-	double p, p_adjusted; /* of a test that is exploratory (jobs/markers.c); NaN: not tested */
+	double rank;          /* what features of a cluster are sorted by (jobs/say/words.c) */
+	double p, p_adjusted; /* of a test that is exploratory (jobs/say/markers.c); NaN: not tested */
 } kdri_feature_effect;
 
 /* Features that distinguish the clusters of a task, in order of clusters, and how much of them each cluster has. */
@@ -86,7 +86,7 @@ typedef struct kdri_bridge {
 /* Number of example samples of a cluster, of each kind. */
 enum { KDRI_EXAMPLES = 3 };
 
-/* A cluster of all data sets, and how many samples each of them has in it; jobs/mixing.c defines the figures. */
+/* A cluster of all data sets, and how many samples each of them has in it; jobs/say/mixing.c defines the figures. */
 typedef struct kdri_mixing_cluster {
 	int64_t number;
 	int64_t size;
@@ -113,7 +113,7 @@ typedef struct kdri_split {
 	kdri_feature_effect features[KDRI_SPLIT_FEATURES];
 } kdri_split;
 
-/* Values of samples as text: a byte for each, from 0 (low) to 254 (high), 255 if missing, in base64 (jobs/values.c). */
+/* Values of samples as text: a byte for each, from 0 (low) to 254 (high), 255 if missing, in base64 (jobs/say/values.c). */
 typedef struct kdri_coded {
 	double low, high;
 	int fill; /* the most frequent byte: the text has pairs of its number before another byte and that byte; -1: all bytes */
@@ -153,7 +153,7 @@ typedef struct kdri_task_sharing {
 	int64_t moved; /* samples that would be in another cluster in a run alone; -1: unknown */
 } kdri_task_sharing;
 
-/* The columns that explain the clusters of a task, if they are not those of the fit (jobs/explain.c). */
+/* The columns that explain the clusters of a task, if they are not those of the fit (jobs/say/explain.c). */
 typedef struct kdri_explaining {
 	char *path;      /* NULL: those of the fit explain */
 	char **features; /* d names, or NULL */
@@ -168,7 +168,7 @@ typedef struct kdri_task_result {
 	int64_t first, all, all_nnz; /* the first local row among those of all ranks; totals of all */
 	int64_t *labels;
 	int64_t *
-	        number; /* k: of each cluster in the list of all data sets (jobs/clusters.c); NULL: its index. Labels and second choices are
+	        number; /* k: of each cluster in the list of all data sets (jobs/say/clusters.c); NULL: its index. Labels and second choices are
 			    indices until a job ends, and numbers afterwards */
 	int64_t *known; /* nknown pairs of a sample's hash, increasing, and its label (known.h); or NULL */
 	int64_t nknown;
@@ -176,7 +176,7 @@ typedef struct kdri_task_result {
 	struct kdri_moments
 	        *moments; /* means and covariances that a model keeps instead (moments.h); or NULL */
 	int64_t *sizes;   /* k: samples of all ranks with each label; NULL: not counted */
-	char **names; /* k: the known class that a cluster has the samples of, or the name that a person gave it (jobs/names.c), or NULL; NULL: none has one */
+	char **names; /* k: the known class that a cluster has the samples of, or the name that a person gave it (jobs/say/names.c), or NULL; NULL: none has one */
 	int64_t last_field, last_array; /* 1 + index of its latest named value and array; 0: none */
 	char *name, *path;
 	char **features; /* d names, or NULL */

@@ -395,7 +395,7 @@ struct kdr_data {
 	char *compared;        /* with vectors: what texts are compared by, and why, as a message; or NULL */
 	kdri_vectors *vectors; /* rows are means of these vectors of the words of texts; or NULL */
 	kdr_data *
-	        view; /* the same samples in other columns, which explain what these give (jobs/explain.c); or NULL */
+	        view; /* the same samples in other columns, which explain what these give (jobs/say/explain.c); or NULL */
 	bool combined; /* rows have the columns of both (jobs/combine.c) */
 	kdr_data *
 	        alone; /* texts that were read with others: the same rows as in a reading of their own, with its words; or NULL */

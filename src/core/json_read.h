@@ -65,7 +65,7 @@ const char *kdri_json_tree_twin(const kdri_json_tree *t);
 /* Gives the tree to the caller if `st`, how making it went, is KDR_OK; else frees it. */
 kdr_status kdri_json_tree_end(kdri_json_tree *t, kdr_status st, kdri_json_value **root);
 
-/* What result.json has of a result (jobs/json.c), with or without the lists that have an entry for each sample. */
+/* What result.json has of a result (jobs/write/json.c), with or without the lists that have an entry for each sample. */
 struct kdr_result;
 kdr_status kdri_result_tree(kdr_context *ctx, const struct kdr_result *result, bool samples,
                             kdri_json_value **root);

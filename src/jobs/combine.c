@@ -2,7 +2,7 @@
  *
  *     (E1)  x_i = u_i / |u_i|,  u_i = [ a_i / (|a_i| sqrt(s_a)), b_i / (|b_i| sqrt(s_b)) ]
  *
- * a_i    row i of the data             b_i    row i of the view (jobs/explain.c), each preprocessed by its own kind of data
+ * a_i    row i of the data             b_i    row i of the view (jobs/say/explain.c), each preprocessed by its own kind of data
  * s_a    standard deviation of the cosines of two samples, from at most MOST samples; s_b: that of the view
  *
  * The cosine of two samples is a mean of their cosines in both views, which differ equally much among samples: those of words are close to 0,

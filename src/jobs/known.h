@@ -44,5 +44,9 @@ kdr_status kdri_two_cells(kdr_context *ctx, const char *text, char delimiter, ch
 /* The rows of a file of known labels that are the samples of a data set; NULL: all in their order. An error if their numbers differ. */
 kdr_status kdri_known_rows(kdr_context *ctx, const kdr_labels *known, const kdr_data *data,
                            const int64_t **row);
+/* Known classes of sets[target] from files: one label per line; or id and class, where any of these `count` data sets may have the ids; or what
+ * KDR_TABLE_ASK writes with classes filled in; several files only of the latter. Free *out with kdr_labels_free. */
+kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t npaths,
+                             kdr_data *const *sets, int64_t count, int64_t target, kdr_labels **out);
 
 #endif

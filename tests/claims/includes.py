@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Includes only go down. What a folder may include is in the table below; docs/architecture.md draws it.
 
-A family of methods, a folder of src/methods, includes no other family. The program sees public headers alone. And
+A family of methods, a folder of src/methods, includes no other family. Rooms, the folders of src/jobs, are in the second table. The program sees public headers alone. And
 whatever the table allows, no folder reaches itself by way of others, and no file: x.c and x.h are one file."""
 import pathlib
 import re
@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # `method` is api/method.h: what a method sees of its caller. `def` is the list of methods, methods/algorithms.def.
 BASE = {"core", "comm", "matrix"}
 ENGINE = BASE | {"engine", "method"}
+LIBRARY = BASE | {"api", "engine", "io", "method", "prepare", "text"}
 ALLOWED = {
     "core": set(),
     "comm": {"core"},
@@ -24,8 +25,22 @@ ALLOWED = {
     "methods/common": ENGINE,
     "methods": ENGINE | {"methods/common"},
     "api": BASE | {"engine", "io", "prepare", "method", "def"},
-    "jobs": BASE | {"engine", "io", "prepare", "text", "method", "api"},
+    "jobs": LIBRARY,
 }
+# The rooms of src/jobs: each may include what `jobs` may, the files of src/jobs itself, and these rooms.
+ROOMS = {
+    "generate": set(),
+    "relate": set(),
+    "say": set(),
+    "model": {"say"},
+    "write": {"say"},
+    "report": {"say", "write"},
+    "edit": {"report", "say", "write"},
+    "transfer": {"model", "relate", "say"},
+    "together": {"model", "say", "transfer"},
+}
+for room, others in ROOMS.items():
+    ALLOWED["jobs/" + room] = LIBRARY | {"jobs"} | {"jobs/" + other for other in others}
 # Headers of sources that are compiled into the program in addition to the library: they include nothing of it.
 SHARED = {"core/json_read.h", "core/json_write.h", "core/stages.h", "core/system.h", "core/utf8.h", "core/words.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -42,6 +57,8 @@ def place(path):
         return "engine", "/".join(parts[:-1])
     if parts[0] == "methods" and len(parts) > 2:
         return ("methods/common" if parts[1] == "common" else "methods"), "/".join(parts[:-1])
+    if parts[0] == "jobs" and len(parts) > 2:
+        return "jobs/" + parts[1], "jobs/" + parts[1]
     return parts[0], path if parts[0] == "methods" else parts[0]
 
 

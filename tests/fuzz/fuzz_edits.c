@@ -2,9 +2,9 @@
  * status with one line of reason. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "jobs/relabel.h"
+#include "jobs/edit/relabel.h"
 #include "jobs/report/report.h"
-#include "jobs/result_file.h"
+#include "jobs/write/result_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

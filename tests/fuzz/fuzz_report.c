@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "jobs/report/report.h"
-#include "jobs/result_file.h"
+#include "jobs/write/result_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Scores to probabilities: the two numbers are found again, and what has no scores is calibrated by its labels.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "jobs/calibrate.h"
+#include "jobs/transfer/calibrate.h"
 #include "tests/unit/unit.h"
 
 enum { MOST = 4000, C = 3 };

@@ -1,6 +1,7 @@
 /* Layouts: properties that must hold for any data, and whether they show the structure. SPDX-License-Identifier:
  * BSD-3-Clause */
 #include "jobs/job.h"
+#include "jobs/say/say.h"
 #include "tests/unit/unit.h"
 
 #include "engine/embed/embed.h"

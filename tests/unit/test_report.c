@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "jobs/report/report.h"
-#include "jobs/result_file.h"
+#include "jobs/write/result_file.h"
 
 /* A result with every field of the contract, and a hostile name in each place where a name can occur. */
 #define EVIL "<script>alert('x')</script>\\\"&"

@@ -1,8 +1,8 @@
-/* jobs/row_text.h and jobs/column_sums.h: work on rows that threads share, with the result of one thread. */
+/* jobs/write/row_text.h and jobs/column_sums.h: work on rows that threads share, with the result of one thread. */
 #include "tests/unit/unit.h"
 
 #include "jobs/column_sums.h"
-#include "jobs/row_text.h"
+#include "jobs/write/row_text.h"
 
 enum { THREADS = 5, ROWS = 6000, COLS = 150 };
 

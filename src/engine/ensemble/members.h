@@ -116,7 +116,7 @@ kdr_status kdri_frame_left_out(const kdri_frame *f, const char *why, const char 
 
 /* What a fit is given about its tasks from runs of each alone.
  *
- * A job clusters each data set alone first, with its own preprocessing (jobs/alone.c). The fit of all data sets then has the partitions and
+ * A job clusters each data set alone first, with its own preprocessing (jobs/together/alone.c). The fit of all data sets then has the partitions and
  * the graph of that run, so that members that use one task do not run again, and its labels, which are either the answer or
  * what the answer is compared with. */
 

@@ -6,7 +6,7 @@
 
 enum { KDRI_H5AD_KEY = 100 };
 
-/* jobs/h5ad.c: an error unless names can begin with `key`; NULL can. */
+/* jobs/write/h5ad.c: an error unless names can begin with `key`; NULL can. */
 kdr_status kdri_h5ad_check_key(kdr_context *ctx, const char *key);
 
 /* Of each row of the file. */

@@ -11,7 +11,8 @@
 #include "core/words.h"
 #include "jobs/job.h"
 #include "jobs/report/report.h"
-#include "jobs/result_file.h"
+#include "jobs/say/say.h"
+#include "jobs/write/result_file.h"
 
 enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 2000 };
 

@@ -7,7 +7,7 @@
 
 #include "io/io.h"
 #include "jobs/report/assets.h"
-#include "jobs/result_file.h"
+#include "jobs/write/result_file.h"
 
 static void put_text(kdri_json *j, const char *text)
 {
