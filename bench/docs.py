@@ -621,11 +621,6 @@ def gpu_commands(_):
                      for r in sorted(rows_of("gpu-commands"), key=lambda r: (r["command"], r["data"], int(r["samples"]))) if int(r["samples"]) >= 10_000], 2)
 
 
-def r_cells():
-    return markdown(["data", "batches", "cells", "method", "NMI", "iLISI", "processor seconds"],
-                    [[r["data"], r["batches"], r["cells"], f"`{r['method']}`", *(short(float(r[key])) for key in ("nmi", "ilisi")), r["seconds"]] for r in rows_of("r-cells")])
-
-
 def r_overhead():
     """Processor seconds of a call from R and of the C call in it, and the memory of the conversion in megabytes."""
     return markdown(["sparse matrix", "call from R", "C call alone", "overhead", "data", "memory for the transpose", "samples in columns"],
@@ -676,7 +671,7 @@ def compared(kind):
     return markdown(*published.table(kind, rows_of("published-" + {"summary": "pairs"}.get(kind, kind))))
 
 
-MAKERS = {"embeddings": embedded, "published": compared, "together": shared, "into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+MAKERS = {"embeddings": embedded, "published": compared, "together": shared, "into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas(), "auto-texts": auto_texts}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

@@ -261,7 +261,7 @@ def same(args):
 
 COMMANDS = {  # the most samples of dense data and of texts
     "cluster": (1_000_000, 40_000), "cluster -m kmeans": (1_000_000, 200_000), "cluster -m pca-kmeans": (1_000_000, 40_000), "cluster -m ncut": (200_000, 40_000),
-    "cluster -m harmony": (200_000, 0), "cluster -m lssmtc": (200_000, 10_000), "cluster -m mtcfir": (10_000, 10_000), "cluster -m snmf": (10_000, 10_000),
+    "cluster -m lssmtc": (200_000, 10_000), "cluster -m mtcfir": (10_000, 10_000), "cluster -m snmf": (10_000, 10_000),
     "transfer": (1_000_000, 40_000), "transfer -m nmtf": (0, 40_000), "transfer -m aligned-ridge": (40_000, 10_000),
 }
 

@@ -27,7 +27,7 @@ GENERATED = {"generated blobs": ["--design", "blobs", "--tasks", "1", "-k", "5",
              "generated topics": ["--design", "topics", "-k", "5", "-n", "400"],
              "generated tables": ["--design", "tables", "--tasks", "2", "-k", "5", "-n", "400"]}
 METHOD_SETS = ["reuters3", "nuswide10:image", "generated blobs", "tables/german"]
-COMPUTED_ONCE = {"ncut": "neighbour graph", "pca-kmeans": "principal directions", "harmony": "moved samples", "mtcfir": "learnt features"}
+COMPUTED_ONCE = {"ncut": "neighbour graph", "pca-kmeans": "principal directions", "mtcfir": "learnt features"}
 METHOD_HEAD = ["method", "set", "size", "largest_s", "range_s"]
 HEAD = ["set", "size", "classes", "range", "suggested", "largest_s", "range_s", "alone", "level"]
 

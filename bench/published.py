@@ -8,7 +8,10 @@ amazon     the 12 pairs of Amazon reviews, 400 of the 2,000 samples of each doma
 pairs      every pair of data sets with the same classes in KINDRED_DATA, at most --size samples each (200), one draw
 sentences  posts and subject lines of newsgroups, as words and as sentence embeddings: clusters, and classes carried from train to test
 cells      clusters of cells of several batches, with scores of mixing
-classes    classes of these cells carried from batch to batch; harmony_nn: the 15 nearest cells of the source in the embedding of `harmony` vote
+classes    classes of these cells carried from batch to batch; harmony_nn: the 15 nearest cells of the source in Harmony's embedding vote
+
+Harmony is the package harmonypy (Debian: python3-harmonypy) with default options, on the 20 leading directions of log(1 + counts per 10,000); `cells` then runs k-means.
+Its rows are skipped without the package.
 
 `kindred` is the program without any option but -k. The alternatives get the features that kindred has prepared (tables: numbers standardised on the source and one
 column per category), and neither they nor kindred see a class of a target. Their settings:
@@ -275,7 +278,7 @@ SENTENCE_METHODS = ["kindred", "svm", "logreg", "nn15"]
 # --- cells ---------------------------------------------------------------------------------------------------------------
 
 CELLS = ["sc_mixology3", "sc_rnamix2", "cellmix4", "splat_simul4"]
-CLUSTERINGS = {"auto": [], "auto, each batch alone": [], "harmony": ["-m", "harmony"], "inmf": ["-m", "inmf"], "k-means, pooled": ["-m", "kmeans", "--pooled"],
+CLUSTERINGS = {"auto": [], "auto, each batch alone": [], "harmony": None, "k-means, pooled": ["-m", "kmeans", "--pooled"],
                "k-means, each batch alone": ["-m", "kmeans"]}
 
 
@@ -289,7 +292,25 @@ def entropy(labels, batch):
     return np.sum(each * count.sum(1)) / count.sum()
 
 
+def harmony(counts):
+    """Coordinates of the cells of each batch without effects of the batches, by harmonypy; counts: cells x genes of each."""
+    import pandas
+    from sklearn.decomposition import PCA
+    try:
+        import harmonypy
+    except ImportError:
+        raise common.Absent("no harmonypy (Debian: python3-harmonypy)") from None
+
+    x = np.vstack([c.toarray() if sp.issparse(c) else c for c in counts])
+    x = np.log1p(1e4 * x / np.maximum(x.sum(1, keepdims=True), 1))
+    batch = np.repeat([str(b) for b in range(len(counts))], [c.shape[0] for c in counts])
+    np.random.seed(0)  # harmonypy draws from it
+    moved = harmonypy.run_harmony(PCA(20, random_state=0).fit_transform(x), pandas.DataFrame({"batch": batch}), "batch").Z_corr.T
+    return [moved[batch == str(b)] for b in range(len(counts))]
+
+
 def cell_clusters(args, title, method):
+    from sklearn.cluster import KMeans
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     sets = auto.tasks_of(title)
@@ -300,21 +321,24 @@ def cell_clusters(args, title, method):
     if method.endswith("alone"):
         labels = [run(*how, f)["tasks"][0]["labels"] for f in files]  # numbers of different batches have nothing to do with each other
     else:
-        result = run("--quality", "--resamples", 0, *how, *files)
-        labels = [t["labels"] for t in result["tasks"]]
+        if method == "harmony":
+            moved = harmony([auto.load(s[1]) for s in sets])
+            found, result = KMeans(k, n_init=10, random_state=0).fit_predict(np.vstack(moved)), {}
+            labels = np.split(found, np.cumsum([len(t) for t in truth])[:-1])
+        else:
+            result = run("--quality", "--resamples", 0, *how, *files)
+            labels = [t["labels"] for t in result["tasks"]]
         stacked, batch = np.concatenate(labels), np.repeat(np.arange(len(sets)), [len(t) for t in truth])
         joint = [normalized_mutual_info_score(np.concatenate(truth), stacked, average_method="geometric"), adjusted_rand_score(np.concatenate(truth), stacked), entropy(stacked, batch)]
-        joint, ilisi = ["%.4f" % v for v in joint], "%.4f" % result["mixing"]["ilisi"]
+        joint, ilisi = ["%.4f" % v for v in joint], "%.4f" % result["mixing"]["ilisi"] if result else ""
     return [[len(sets), sum(map(len, truth)), k, "%.4f" % np.mean([normalized_mutual_info_score(t, z, average_method="geometric") for t, z in zip(truth, labels)]), *joint, ilisi]]
 
 
-def harmony_neighbours(args, source, target, k):
+def harmony_neighbours(source, target):
     """Classes of the 15 nearest cells of the source in Harmony's embedding."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    with tempfile.TemporaryDirectory() as folder:
-        common.program(args, "cluster", "-k", k, "--threads", 1, "-m", "harmony", "--arrays", folder, f"a={source[1]}", f"b={target[1]}")
-        x, z = (np.load(next(pathlib.Path(folder).glob(f"*embedding*{name}*.npy"))) for name in "ab")
+    x, z = harmony([auto.load(source[1]), auto.load(target[1])])
     return KNeighborsClassifier(15).fit(x, auto.lines(source[2])).predict(z)
 
 
@@ -327,7 +351,7 @@ def cell_classes(args):
     def make(key):
         known = {t[0]: t for t in auto.tasks_of(key[0])}
         source, target = known[key[1]], known[key[2]]
-        found = harmony_neighbours(args, source, target, len(set(auto.lines(source[2]))))
+        found = harmony_neighbours(source, target)
         return [[*accuracies(args, source, target)[0], "%.4f" % np.mean(found == auto.lines(target[2]))]]
 
     keys = [(t, a[0], b[0]) for t in CELLS for a in auto.tasks_of(t) for b in auto.tasks_of(t) if a[0] != b[0]]

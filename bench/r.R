@@ -1,17 +1,13 @@
-# The R package: overhead of a call, and cells of several batches. SPDX-License-Identifier: BSD-3-Clause
+# The R package: overhead of a call. SPDX-License-Identifier: BSD-3-Clause
 #
-# Usage: Rscript bench/r.R [overhead] [cells] [--rows 10000] [--threads 1] [--out FOLDER]
+# Usage: Rscript bench/r.R [--rows 10000] [--threads 1] [--out FOLDER]
 #            (make r, then R CMD INSTALL build/r/kindred_*.tar.gz)
 #
-# overhead  kd_cluster() on a sparse matrix compared with the C call alone, and the memory that the conversion takes
-# cells     NMI, mixing (iLISI) and processor seconds of auto, inmf (as LIGER) and harmony, on the cells of two protocols in KINDRED_DATA
-#           (default ../shared/data), and on three generated batches
+# kd_cluster() on a sparse matrix compared with the C call alone, and the memory that the conversion takes
 library(kindred)
 arguments <- commandArgs(TRUE)
 value_of <- function(name, otherwise) if (name %in% arguments) arguments[match(name, arguments) + 1] else otherwise
 out <- value_of("--out", "bench/results")
-cases <- intersect(c("overhead", "cells"), arguments)
-if (!length(cases)) cases <- c("overhead", "cells")
 threads <- as.integer(value_of("--threads", "1"))
 
 machine <- function() {
@@ -67,43 +63,4 @@ overhead <- function() {
              transpose_bytes = memory[["transpose"]], samples_in_columns_bytes = memory[["columns"]])
 }
 
-# Molecule counts of seven cell types in three batches, which differ in composition and by a factor on every gene.
-batches <- function(genes = 2000, types = 7, effect = 0.5) {
-  set.seed(1)
-  base <- rgamma(genes, 0.3, 1)
-  markers <- matrix(1, genes, types)
-  for (t in seq_len(types)) markers[(t - 1) * 60 + 1:60, t] <- 3
-  one <- function(n, name) {
-    type <- sample(types, n, TRUE, rgamma(types, 2))
-    mean <- base * exp(rnorm(genes, 0, effect)) * markers[, type]
-    counts <- matrix(rnbinom(genes * n, mu = sweep(mean, 2, rlnorm(n, 0, 0.3), "*"), size = 1), genes)
-    dimnames(counts) <- list(paste0("gene", seq_len(genes)), paste0(name, seq_len(n)))
-    list(x = Matrix::t(Matrix::Matrix(counts, sparse = TRUE)), type = paste0("t", type))
-  }
-  list(A = one(600, "A"), B = one(500, "B"), C = one(400, "C"))
-}
-
-cells <- function() {
-  folder <- file.path(Sys.getenv("KINDRED_DATA", "../shared/data"), "sc_mixology3")
-  collections <- list()
-  if (dir.exists(folder)) {
-    names <- c("celseq2", "dropseq")
-    collections$sc_mixology3 <- list(sets = kd_read(stats::setNames(file.path(folder, paste0(names, ".npy.gz")), names)),
-                                     truth = lapply(names, function(n) readLines(file.path(folder, paste0(n, ".labels")))), k = 3)
-  }
-  made <- batches()
-  collections$`three generated batches` <- list(sets = lapply(made, `[[`, "x"), truth = lapply(made, `[[`, "type"), k = 7)
-  rows <- lapply(names(collections), function(name) {
-    one <- collections[[name]]
-    do.call(rbind, lapply(c("auto", "inmf", "harmony"), function(method) {
-      seconds <- seconds_of(suppressWarnings(kd_cluster(one$sets, k = one$k, method = method, map = FALSE, threads = threads)))
-      fit <- suppressWarnings(kd_cluster(one$sets, k = one$k, method = method, map = FALSE, quality = TRUE, resamples = 0, threads = threads))
-      data.frame(data = name, batches = length(one$sets), cells = sum(fit$dim[, 1]), k = one$k, method = method,
-                 nmi = round(kd_evaluate(unlist(labels(fit)), unlist(lapply(one$truth, as.character)))[["nmi"]], 3),
-                 ilisi = round(summary(fit)$mixing$ilisi, 3), seconds = round(seconds, 2))
-    }))
-  })
-  do.call(rbind, rows)
-}
-
-for (case in cases) write_result(get(case)(), case)
+write_result(overhead(), "overhead")

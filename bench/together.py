@@ -18,7 +18,7 @@ posts the README's example (examples/newsgroups.py) in ten draws
 The score of the first three is the adjusted mutual information (AMI) of the smaller data set and its known classes, which are used only for this and for the number of clusters. The score of
 `posts` is the NMI that the program prints.
 Columns: `alone` is a run with that file only; `together` is the default method of the version that --label names; `pooled` is k-means on all samples;
-`harmony` is that method; `into` adds the data set to a model of the others; `mbc`, `lssmtc` and `mtcfir` are the papers' methods.
+`into` adds the data set to a model of the others; `mbc`, `lssmtc` and `mtcfir` are the papers' methods.
 A case writes bench/results/together-CASE.csv (or --out). A later call continues, and --minutes limits its time. With a --label other than `now`, only `together`
 is measured: `before` is release 0.2.0."""
 
@@ -43,7 +43,7 @@ NEW = ["coil20", "gas6", "vowel4", "pendigits2", "cellmix4", "sc_rnamix2", "spla
 BASES = ["20ng_4task", "la12", "handdigits:mnist_crop+usps", "pendigits2", "gas6", "sentences20ng:body_test+body_train", "office_caltech_surf", "wine2", "coil20"]
 DESIGNS = ["alike", "proportions", "shifted", "disjoint", "unrelated"]
 SIZES = ["25", "60", "200", "all"]
-PEERS = ["alone", "pooled", "harmony", "into", "mbc", "lssmtc", "mtcfir"]
+PEERS = ["alone", "pooled", "into", "mbc", "lssmtc", "mtcfir"]
 
 
 def sets_of(title):
@@ -89,7 +89,7 @@ def scores(args, parts, folder, label):
     if label == "now":
         same = max(k)
         found.update(alone=labels_of(args, parts[:1], k[:1]), pooled=labels_of(args, parts, [same] * len(k), "-m", "kmeans", "--pooled"),
-                     harmony=labels_of(args, parts, [same] * len(k), "-m", "harmony"), into=into(args, parts, folder),
+                     into=into(args, parts, folder),
                      **{m: labels_of(args, parts, k, "-m", m) for m in ("mbc", "lssmtc", "mtcfir")})
     return [[len(parts[0].y), k[0], "%.4f" % ami(parts[0].y, found["together"]),
              *("%.4f" % ami(parts[0].y, found[m]) if found.get(m) is not None else "" for m in PEERS)]]
@@ -267,7 +267,7 @@ def line(own):
             f"{np.sum(gains > 0.02)}, {np.sum(gains < -0.02)}", "%+.3f" % gains.min()]
 
 
-HEAD = ["collections", "alone", "together, before", "together", "pooled k-means", "`harmony`", "`--into`", "`mbc`", "`lssmtc`", "`mtcfir`", "gain over alone (95 % interval)",
+HEAD = ["collections", "alone", "together, before", "together", "pooled k-means", "`--into`", "`mbc`", "`lssmtc`", "`mtcfir`", "gain over alone (95 % interval)",
         "collections up, down by 0.02", "worst"]
 
 

@@ -407,19 +407,6 @@ class MTCFIR(Clusterer):
     layer_bias_: Any
     def __init__(self, *, n_clusters: int | str | Sequence[int | str | range] | Mapping[str, int | str | range] | None = ..., layers: int = ..., noise: float = ..., ridge: float = ..., neighbors: float | Sequence[float] = ..., variant: Literal['full', 'nF', 'nI', 'nR'] = ..., final: Literal['snmf', 'ncut'] = ..., similarity: Literal['cosine', 'gauss'] = ..., sigma: float = ..., precision: Literal['auto', 'double', 'single'] = ..., keep: bool = ..., max_gflop: float = ..., max_iter: int = ..., tol: float = ..., n_init: int = ..., preprocess: Literal['default', 'by-data', 'none'] = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ..., verbose: int = ...) -> None: ...
     def predict(self, X: Tables, task: str | int | None = ...) -> np.ndarray[Any, Any]: ...
-class INMF(Clusterer):
-    W_: Any
-    V_: Any
-    sizes_: Any
-    H_: Any
-    def __init__(self, *, n_clusters: int | str | Sequence[int | str | range] | Mapping[str, int | str | range] | None = ..., lambda_: float = ..., max_iter: int = ..., tol: float = ..., n_init: int = ..., preprocess: Literal['default', 'by-data', 'none'] = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ..., verbose: int = ...) -> None: ...
-    def predict(self, X: Tables, task: str | int | None = ...) -> np.ndarray[Any, Any]: ...
-class Harmony(Clusterer):
-    embedding_: Any
-    unmoved_: Any
-    soft_centres_: Any
-    centres_: Any
-    def __init__(self, *, n_clusters: int | str | Sequence[int | str | range] | Mapping[str, int | str | range] | None = ..., l: int = ..., clusters: int = ..., theta: float = ..., sigma: float = ..., ridge: float = ..., max_iter: int = ..., tol: float = ..., n_init: int = ..., preprocess: Literal['default', 'by-data', 'none'] = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ..., verbose: int = ...) -> None: ...
 class SNMF(Clusterer):
     memberships_: Any
     trace_: Any

@@ -328,7 +328,7 @@ class Result:
     def representation(self, task=0):
         """Return coordinates of the samples in a space that all data sets share.
 
-        They are the method's own, if it has them (``harmony``, ``inmf``); otherwise the samples minus the mean of their data
+        They are the method's own, if it has them (``lssmtc``); otherwise the samples minus the mean of their data
         set, along the leading directions of all data sets. Distances in it compare samples of different data sets.
 
         Parameters

@@ -13,9 +13,7 @@ import kindred
 from common import ENTRIES, PartsTest, blobs, quiet
 
 # Checks that cannot pass, with the reason. (class or "*", check): why
-EXPECTED: dict = {
-    ("INMF", "check_clustering"): "its data have negative entries, which the estimator refuses, as its tags state",
-}
+EXPECTED: dict = {}
 
 
 def expected(name, check):

@@ -113,7 +113,7 @@ class Names(CliTest):
         numpy.testing.assert_array_equal(y.obs["kindred_match"], z["neu_match"])
         self.fails("relabel", "--names", "more.csv", "--write-h5ad", "w.h5ad", "--key-added", "a/b", "-o", "w", "out/result.json", code=2, says="the key 'a/b'")
         # a method with a space of its own
-        self.run_kindred("cluster", "-q", "-m", "harmony", "-k", 3, "--batch-key", "batch", "--write-h5ad", "h.h5ad", "--arrays", "h", "-o", "h", "x.h5ad")
+        self.run_kindred("cluster", "-q", "-m", "lssmtc", "-k", 3, "--batch-key", "batch", "--write-h5ad", "h.h5ad", "--arrays", "h", "-o", "h", "x.h5ad")
         shared = numpy.vstack([numpy.load(self.path(f"h/embedding.{batch}.npy")) for batch in ("A", "B")])
         numpy.testing.assert_array_equal(anndata.read_h5ad(self.path("h.h5ad")).obsm["X_kindred_rep"], shared)
         # a class that the source lacks

@@ -83,7 +83,7 @@ class Quality(CliTest):
         self.assertNotIn("purity", printed)
         m, _ = self.mixing("kmeans", "a.csv", "b.csv", more=["--pooled"])
         self.assertEqual(sorted(len(c["samples"]) for c in m["clusters"]), [2] * 3)
-        m, printed = self.mixing("harmony", "a.csv", "b.csv")
+        m, printed = self.mixing("lssmtc", "a.csv", "b.csv")
         self.assertEqual(len(m["clusters"]), 3)
         self.assertIn("common representation", m["space"])
         self.assertEqual(self.mixing("kmeans", "a.csv")[0], None)

@@ -215,16 +215,6 @@ static kdr_status fit_pca(kdr_context *ctx)
 	return fit_subspace(ctx, "pca-kmeans", true, NULL);
 }
 
-static kdr_status fit_inmf(kdr_context *ctx)
-{
-	return fit_subspace(ctx, "inmf", false, NULL);
-}
-
-static kdr_status fit_harmony(kdr_context *ctx)
-{
-	return fit_subspace(ctx, "harmony", false, NULL);
-}
-
 /* Large enough for the W steps by iteration. */
 static kdr_status fit_large(kdr_context *ctx, const char *eps)
 {
@@ -486,8 +476,6 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_lssttc", fit_lssttc, 1 },
 	{ "fit_asi", fit_asi, 1 },
 	{ "fit_pca", fit_pca, 1 },
-	{ "fit_inmf", fit_inmf, 1 },
-	{ "fit_harmony", fit_harmony, 1 },
 	{ "fit_direct", fit_direct, 1 },
 	{ "fit_factored", fit_factored, 1 },
 	{ "fit_mbc", fit_mbc, 1 },

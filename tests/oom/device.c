@@ -93,14 +93,6 @@ static kdr_status aligned_there(kdr_context *ctx)
 	return transfer_there(ctx, "aligned-ridge", none);
 }
 
-static kdr_status harmony_there(kdr_context *ctx)
-{
-	kdr_mat x = kdr_mat_from_dense(points, N, D);
-	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = K } };
-	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
-	return fit_there(ctx, "harmony", &problem, none);
-}
-
 const oom_scenario oom_device[] = {
 	{ "kmeans on a device", kmeans_there, 1 },
 	{ "kmeans on a device, sparse", kmeans_sparse_there, 1 },
@@ -112,6 +104,5 @@ const oom_scenario oom_device[] = {
 	{ "ncut, neighbours on a device, sparse", ncut_sparse_there, 1 },
 	{ "nmtf, products on a device", nmtf_there, 1 },
 	{ "aligned-ridge, directions on a device", aligned_there, 1 },
-	{ "harmony, directions on a device", harmony_there, 1 },
 	{ NULL, NULL, 0 },
 };

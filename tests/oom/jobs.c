@@ -317,7 +317,7 @@ static kdr_status job_levels(kdr_context *ctx)
 /* Levels of methods that compute a graph, directions or features once. */
 static kdr_status job_levels_shared(kdr_context *ctx)
 {
-	static const char *const methods[] = { "ncut", "pca-kmeans", "harmony", "mtcfir" };
+	static const char *const methods[] = { "ncut", "pca-kmeans", "mtcfir" };
 	kdr_status st = KDR_OK;
 	for (size_t m = 0; m < sizeof methods / sizeof *methods && st == KDR_OK; m++) {
 		kdr_data *data = NULL;

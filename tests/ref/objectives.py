@@ -42,14 +42,6 @@ def lssmtc(xs, r, lam=0.3, eps=0.4):
     return lam * within + (1 - lam) * across
 
 
-def inmf(xs, r, lam=5.0):
-    total, w = 0, r["arrays"]["W", -1]
-    for t, x in enumerate(xs):
-        h, v = r["arrays"]["H", t] * r["arrays"]["sizes", t], r["arrays"]["V", t]
-        total += square(x - h @ (w + v)) + lam * square(h @ v)
-    return total
-
-
 def snmf(xs, r):
     total = 0
     for t, x in enumerate(xs):
@@ -59,7 +51,7 @@ def snmf(xs, r):
 
 
 CASES = {"kmeans": (kmeans, {}), "pca-kmeans": (pca_kmeans, {}), "bregman": (bregman, {}), "mbc": (mbc, {"lambda": 0.7}),
-         "lssmtc": (lssmtc, {"lambda": 0.3, "eps": 0.4}), "inmf": (inmf, {"lambda": 5}), "snmf": (snmf, {})}
+         "lssmtc": (lssmtc, {"lambda": 0.3, "eps": 0.4}), "snmf": (snmf, {})}
 
 
 def main():

@@ -329,7 +329,6 @@ static void methods__on_a_device__same_labels(void **state)
 	static const char *const direct[][2] = { { "eps", "0.1" }, { "l", "2" }, { NULL, NULL } };
 	static const method_case methods[] = {
 		{ "nmtf", few, true, true, true, 60, 40 },
-		{ "harmony", none, false, true, false, 60, 40 },
 		{ "aligned-ridge", none, true, true, true, 60, 40 },
 		{ "lssmtc", direct, false, true, true, 200, 210 },
 		{ "auto", none, false, true, true, 60, 40 },

@@ -159,7 +159,7 @@ static void cluster__named_method__has_the_recipe_of_auto(void **state)
 	kdr_context *ctx = unit_context();
 	const kdr_data_kind cells = KDR_DATA_MOLECULES;
 	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
-	check_named(ctx, "harmony", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
+	check_named(ctx, "pca-kmeans", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
 	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_NONE, ")", KDR_DATA_UNKNOWN);
 	/* Not counts any more; auto would bring rows to unit length. */
 	check_named(ctx, "kmeans", NULL, -1000.5, KDR_PREP_DEFAULT, ")", KDR_DATA_DENSE);
@@ -179,7 +179,6 @@ static void cluster__units__are_scaled_as_the_method_needs(void **state)
 		double add;
 	} cases[] = {
 		{ "kmeans", "); standard", 0 },
-		{ "inmf", "); minmax", 0 },
 		{ "kmeans", ")", -100 }, /* negative values: a warning names the scaling */
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -207,7 +206,7 @@ static void cluster__units__are_scaled_as_the_method_needs(void **state)
 	kdr_context_free(ctx);
 }
 
-static void harmony__dense_and_sparse__same_bits(void **state)
+static void pca_kmeans__dense_and_sparse__same_bits(void **state)
 {
 	(void)state;
 	enum { ROWS = 90, COLS = 40 };
@@ -234,7 +233,7 @@ static void harmony__dense_and_sparse__same_bits(void **state)
 			task.x = kind ? kdr_mat_from_csr(ROWS, COLS, rowptr, col, val)
 			              : kdr_mat_from_dense(x, ROWS, COLS);
 			const kdr_problem p = { .size = sizeof p, .tasks = &task, .ntasks = 1 };
-			assert_ok(ctx, kdr_fit(ctx, "harmony", &p, NULL, &r[kind]));
+			assert_ok(ctx, kdr_fit(ctx, "pca-kmeans", &p, NULL, &r[kind]));
 		}
 		const kdr_array a = kdr_result_array(r[0], "embedding", 0),
 		                b = kdr_result_array(r[1], "embedding", 0);
@@ -282,29 +281,6 @@ static void ncut__equal_samples__share_a_cluster(void **state)
 			kdr_result_free(r);
 			kdr_options_free(o);
 		}
-	kdr_context_free(ctx);
-}
-
-static void harmony__no_time__moves_nothing_and_clusters_all_the_same(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	kdr_data *d = molecules(ctx);
-	kdr_result *r = NULL;
-	int64_t n;
-	kdr_job_options o;
-	kdr_job_options_init(&o);
-	o.method = "harmony";
-	o.k = 2;
-	kdr_context_set_time_limit(ctx, 1e-9);
-	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
-	assert_int_equal(kdr_result_stop(r), KDR_STOP_TIME);
-	assert_int_equal(kdr_result_iterations(r), 0);
-	const int64_t *labels = kdr_result_labels(r, 0, &n);
-	for (int64_t i = 0; i < n; i++)
-		assert_in_range(labels[i], 0, 1);
-	kdr_result_free(r);
-	kdr_data_free(d);
 	kdr_context_free(ctx);
 }
 
@@ -492,9 +468,8 @@ int main(void)
 		cmocka_unit_test(cluster__recipe__chooses_unless_told),
 		cmocka_unit_test(cluster__named_method__has_the_recipe_of_auto),
 		cmocka_unit_test(cluster__units__are_scaled_as_the_method_needs),
-		cmocka_unit_test(harmony__dense_and_sparse__same_bits),
+		cmocka_unit_test(pca_kmeans__dense_and_sparse__same_bits),
 		cmocka_unit_test(ncut__equal_samples__share_a_cluster),
-		cmocka_unit_test(harmony__no_time__moves_nothing_and_clusters_all_the_same),
 		cmocka_unit_test(transfer__no_model__has_the_same_labels_and_no_weights),
 		cmocka_unit_test(jobs__bad_requests__are_refused),
 		cmocka_unit_test(rows__taken__keep_names_and_classes),

@@ -76,7 +76,7 @@ static void levels__of_methods_without_members__are_those_of_single_calls(void *
 {
 	(void)state;
 	static const char *const methods[] = {
-		"kmeans", "lssmtc", "mtcfir", "ncut", "pca-kmeans", "harmony"
+		"kmeans", "lssmtc", "mtcfir", "ncut", "pca-kmeans"
 	};
 	kdr_context *ctx = unit_context();
 	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {

@@ -77,7 +77,7 @@ test_that("files that do not exist are refused", {
   expect_kindred_error(kd_read("no such file.mtx"), "no such file.mtx", 22L)
 })
 test_that("negative values are refused by methods that need counts", {
-  expect_kindred_error(kd_cluster(lapply(two(), function(x) x - 9), k = 3, method = "inmf", preprocess = "none"), "needs values >= 0", 20L)
+  expect_kindred_error(kd_cluster(lapply(two(), function(x) x - 9), k = 3, method = "bregman", options = list(divergence = "kl"), preprocess = "none"), "needs values >= 0", 20L)
 })
 test_that("seeds, threads and limits must be numbers", {
   expect_kindred_error(cluster(two(), seed = -1), "^seed")
