@@ -34,9 +34,28 @@ def is_path(x):
     return isinstance(x, (str, os.PathLike))
 
 
+def is_missing(value):
+    """Whether a value is None, NaN, or NA or NaT of pandas."""
+    return value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def is_texts(x):
-    """Whether x is a list of texts, one for each sample. A list of paths has the same type, so that callers decide by its position."""
-    return isinstance(x, (list, tuple)) and len(x) > 0 and all(isinstance(v, str) for v in x)
+    """Whether x is a list, Series or array of texts, one for each sample; as_texts() checks the entries. A list of paths has the same
+    type, so that callers decide by its position."""
+    if not isinstance(x, (list, tuple)):
+        if getattr(x, "ndim", 0) != 1 or not hasattr(x, "tolist") or getattr(x.dtype, "kind", "O") in "iufcbmM":
+            return False
+        x = x.tolist()
+    return any(isinstance(v, str) for v in x) and all(isinstance(v, (str, bytes)) or not (hasattr(v, "__len__") or is_path(v)) for v in x)
+
+
+def as_texts(x, called):
+    """Texts as a list of str. Missing ones are empty, as in files."""
+    out = ["" if is_missing(v) else v for v in (x if isinstance(x, (list, tuple)) else x.tolist())]
+    wrong = next((i for i, v in enumerate(out) if not isinstance(v, str)), None)
+    if wrong is not None:
+        raise TypeError(f"{called}: text {wrong} has the type {type(out[wrong]).__name__}: every text must be a str, or None if it is missing")
+    return out
 
 
 def is_table(x):
@@ -218,11 +237,21 @@ class _Owned:
         return memoryview(self.buffer).toreadonly()
 
 
+def check_indices(x, what):
+    """Raises an error if a sparse matrix is damaged. SciPy's routines in C trust its indices, and would write outside its arrays."""
+    try:
+        if hasattr(x, "check_format"):
+            x.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"{what} is a damaged sparse matrix: {error}") from None
+
+
 def check_matrix(x, what="X"):
     """x as a float64 array in C order or CSR matrix. Errors have the wording of scikit-learn."""
     if is_sparse(x):
         if x.dtype.kind == "c":
             raise ValueError("Complex data not supported")
+        check_indices(x, what)
         x = x.tocsr()
         if x.dtype != np.float64:
             x = x.astype(np.float64)
@@ -315,11 +344,20 @@ def some_row(session, data, name):
     return as_data(session, Data(out[0]), name)
 
 
+def distinct(values, called):
+    """The distinct classes in order, and the index of each value."""
+    try:
+        return np.unique(values, return_inverse=True)
+    except TypeError:
+        kinds = {type(v).__name__: v for v in values.tolist()}
+        raise TypeError(f"{called} has values of different types, such as {', '.join(map(repr, list(kinds.values())[:3]))}: use one type") from None
+
+
 def set_classes(session, data, y):
     """Sets the classes of a data set; None and NaN are unknown. Returns the distinct classes as they were passed."""
     y = np.asarray(y)
-    known = np.array([not (v is None or (isinstance(v, float) and np.isnan(v))) for v in y.tolist()], bool)
-    values, index = np.unique(y[known], return_inverse=True)
+    known = np.array([not is_missing(v) for v in y.tolist()], bool)
+    values, index = distinct(y[known], "labels")
     codes = np.full(len(y), -1, np.int64)
     codes[known] = index
     names, keep = strings(values.tolist())

@@ -12,10 +12,10 @@ from textwrap import wrap
 
 import numpy as np
 
-from ._data import Data, check_matrix, is_anndata, is_frame, is_path, is_sparse, is_texts, some_row
+from ._data import Data, check_matrix, distinct, is_anndata, is_frame, is_missing, is_path, is_sparse, is_texts, some_row
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
-from ._jobs import TextSets, _of_texts, as_tasks, cluster, compares, explain_by, join_texts, load, transfer, with_vectors
+from ._jobs import TextSets, _of_texts, as_tasks, cluster, compares, explain_by, join_texts, load, read, transfer, with_vectors, without_texts
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -100,11 +100,6 @@ def _checked(x):
 
 
 READING = ("columns", "rename", "recode", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts", "vectors")
-
-
-def _without_texts(reading):
-    """Options of read() that do not apply to texts only."""
-    return {name: value for name, value in reading.items() if name not in ("text_column", "texts")}
 
 
 def _check_reading(how):
@@ -201,6 +196,8 @@ class Estimator(BaseEstimator):
                                  "arguments before using this estimator.")
 
     def _check_width(self, x):
+        if getattr(self, "_text_column", None) is not None and (is_frame(x) or (is_path(x) and not os.path.isdir(x))):
+            return read(x, text_column=self._text_column, model=self._fitted_model)
         x = _checked(with_missing(x, None if self._fitted_model is None else self._fitted_model._missing()))
         if not is_path(x) and not is_texts(x) and _columns(x) is None and _width(x) != self.n_features_in_:
             raise ValueError(f"X has {_width(x)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
@@ -309,7 +306,7 @@ class Clusterer(ClusterMixin, Estimator):
         session = Session()
         alone = self._entry["id"] == "auto" and compares(self._options(), with_vectors(reading.get("texts"), reading.get("vectors")))
         (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(reading, explain), alone=alone)
-        with_texts, reading = reading, _without_texts(reading)
+        with_texts, reading = reading, without_texts(reading)
         tables = [_checked(with_missing(t, reading.get("missing"))) for t in tables]
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
                         "task", reading, method=self._entry["id"], explained=explain is not None)
@@ -322,7 +319,7 @@ class Clusterer(ClusterMixin, Estimator):
         result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, model="predict" in self._entry["flags"],
                                       known=known, must_link=must_link, cannot_link=cannot_link,
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
-        first = seen if tasks is not None else tables[0]
+        first, self._text_column = seen if tasks is not None else tables[0], None if explain is not None else with_texts.get("text_column")
         self._remember(sets[0] if is_path(first) or isinstance(first, TextSets) else first, result)
         every = range(len(sets))
 
@@ -654,17 +651,17 @@ class Transfer(ClassifierMixin, Estimator):
         t_tables, t_names = as_tasks(X_target) if X_target is not None else ([], [])
         many = X_target is not None and t_tables[0] is not X_target
         b_tables, b_names = as_tasks(bridge) if bridge is not None else ([], [])
-        session = Session()
+        session, given = Session(), tables
         tables, t_tables, b_tables = join_texts(
             session, [(tables, names, "source", y is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
             _of_texts(reading, explain))
-        label_column, with_texts, reading = reading.get("label_column"), reading, _without_texts(reading)
+        label_column, with_texts, reading = reading.get("label_column"), reading, without_texts(reading)
         tables = [_checked(with_missing(s, reading.get("missing"))) for s in tables]
         made = {"method": self._entry["id"], "family": "transfer", "more": True}
         sources, of = load(session, tables, names, "source1" if len(tables) == 1 else "source", reading, **made,
                            may_lack_labels=y is not None)
         if y is None:
-            labels = [_classes_of(d, renamed(tables[i], reading.get("rename")), label_column) for d, i in zip(sources, of)]
+            labels = [_classes_of(d, renamed(given[i], reading.get("rename")), label_column) for d, i in zip(sources, of)]
         else:
             labels = [np.asarray(y)] if len(sources) == 1 and (not isinstance(y, (list, tuple)) or np.ndim(y) == 1) else \
                 [np.asarray(v) for v in y]
@@ -685,7 +682,9 @@ class Transfer(ClassifierMixin, Estimator):
                                       views=views, probabilities=probabilities and not plain, map=map, model="predict" in self._entry["flags"],
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         self._remember(sources[0] if is_path(tables[0]) or isinstance(tables[0], TextSets) else tables[0], result)
-        self.classes_ = np.unique(np.concatenate(labels))
+        self._text_column = None if explain is not None else with_texts.get("text_column")
+        every = np.concatenate(labels)
+        self.classes_ = distinct(every[[not is_missing(v) for v in every.tolist()]], "y")[0]
         self._sources = [s if is_path(t) or is_frame(t) and (reading or not is_plain(t)) else t
                          for s, t in zip(sources, (tables[i] for i in of))], labels
         last = range(len(result.tasks) - len(targets), len(result.tasks))

@@ -3,7 +3,7 @@ import os
 
 import numpy as np
 
-from ._data import Data, as_data
+from ._data import Data, as_data, as_texts
 from ._docs import documented
 from ._errors import chars
 from ._jobs import listed, read, reading, written_texts
@@ -81,7 +81,8 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
         for i, (name, corpus) in enumerate(items):
             form = kind
             if not isinstance(corpus, (str, os.PathLike)):
-                corpus, form, name = written_texts(corpus, written), "json", name or f"task{i + 1}"
+                name = name or f"task{i + 1}"
+                corpus, form = written_texts(written, **{text_field or "text": as_texts(list(corpus), name)}), "json"
             form = form or ("folder" if os.path.isdir(corpus) else "lines")
             if form not in _KINDS:
                 raise ValueError(f"kind is {form!r}: {', '.join(_KINDS)} are allowed")

@@ -11,6 +11,8 @@ import re
 
 import numpy as np
 
+from ._data import is_missing
+
 ITEM = re.compile(r'(?:^|,)\s*([-+]?)(?:"((?:[^"]|"")*)"\??|([^,:"]*))(:[^,]*)?')
 
 
@@ -102,11 +104,11 @@ def renamed(table, rename):
 def check_names(sets, how):
     """Raises an error if an option names a column that no table has. A single table may lack it."""
     have = {str(c["name"]) for data in sets for c in data.columns or ()} | {n for data in sets for n in data.feature_names or ()}
-    wanted = [name for _, name, _ in _items(columns_text(how.get("columns")) or "") if name != "*" and not name.isdigit()]
+    wanted = [(name, name) for _, name, _ in _items(columns_text(how.get("columns")) or "") if name != "*" and not name.isdigit()]
     if isinstance(how.get("rename"), dict):
-        wanted += renames(how["rename"]).values()
-    for name in wanted:
-        if have and name not in have:
+        wanted += renames(how["rename"]).items()
+    for name, called in wanted:
+        if have and called not in have:
             near = difflib.get_close_matches(name, sorted(have), 3)
             raise ValueError(f"no table has a column {name!r}" + (f"; did you mean {', '.join(map(repr, near))}?" if near else ""))
 
@@ -128,8 +130,8 @@ def _kind(column, name):
         return ""
     from pandas.api.types import infer_dtype
     found = infer_dtype(column, skipna=True)
-    if found in ("complex", "bytes", "interval", "mixed"):
-        odd = next((v for v in column if not isinstance(v, (str, int, float, np.number, np.bool_, type(None)))), None)
+    if found in ("complex", "bytes", "interval", "mixed", "mixed-integer"):
+        odd = next((v for v in column if not isinstance(v, (str, int, float, np.number, np.bool_)) and not is_missing(v)), None)
         if odd is not None:
             raise TypeError(f"column {name!r} has a value of type {type(odd).__name__}: texts, numbers, dates, booleans and "
                             "categories are allowed")
@@ -151,8 +153,9 @@ def _cells(column, comma):
     elif kind in "iu" and not missing.any():
         return list(map(str, column.tolist()))
     else:
-        known = {}  # texts repeat: quote each only once
-        cells = [known.get(v) or known.setdefault(v, quoted(v)) for v in column.astype(object).where(~missing, "").tolist()]
+        known = {}  # texts repeat: quote each only once; True and 1 are equal
+        cells = [known.get(v) or known.setdefault(v, quoted(v)) if isinstance(v, str) else quoted(v)
+                 for v in column.astype(object).where(~missing, "").tolist()]
     return ["" if gone else cell for cell, gone in zip(cells, missing)] if missing.any() else cells
 
 

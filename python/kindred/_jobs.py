@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, is_texts, set_classes, strings
+from ._data import Data, as_data, as_texts, distinct, is_frame, is_missing, is_path, is_sparse, is_table, is_texts, set_classes, strings
 from ._docs import choices, documented
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
 from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, recodes, renamed, renames, with_missing
@@ -66,14 +66,12 @@ def as_tasks(x):
     return [x], [None]
 
 
-def written_texts(texts, written, more=None):
-    """Writes texts to a file of JSON objects, which keeps their line ends, and adds its path to `written`. more: further fields by name."""
+def written_texts(written, **fields):
+    """Writes texts and what else is known of them to a file of JSON objects, which keeps their line ends, and adds its path to `written`."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json", delete=False) as f:
         written.append(f.name)
-        for number, document in enumerate(texts):
-            if not isinstance(document, str):
-                raise TypeError(f"text {number} has the type {type(document).__name__}: every text must be a str")
-            f.write(json.dumps({"text": document, **{name: str(values[number]) for name, values in (more or {}).items()}}) + "\n")
+        for values in zip(*fields.values()):
+            f.write(json.dumps(dict(zip(fields, values))) + "\n")
     return f.name
 
 
@@ -81,6 +79,11 @@ def _of_texts(reading, explain=None):
     """Options of read() that apply to texts, whose column may be one of the views."""
     return {name: value for name, value in reading.items()
             if name in ("texts", "id_column", "label_column", "task_column") or (name == "text_column" and explain is None)}
+
+
+def without_texts(reading):
+    """Options of read() that do not apply to texts only."""
+    return {name: value for name, value in reading.items() if name not in ("text_column", "texts", "vectors")}
 
 
 class TextSets(list):
@@ -93,40 +96,71 @@ def compares(options, texts, max_memory=None):
     return "transfer" in (options or {}) or not (max_memory or (texts or {}).get("vectors"))
 
 
-def join_texts(session, groups, how, fields=None, alone=False):
-    """Reads all texts in groups of tables over a common vocabulary: folders, lists of texts and, with text_column, files.
+def _named_texts(table, how, called, may_lack_labels, explained):
+    """The texts of a list, Series or array, or of the text column of a frame, and what is known of them by name: ids, classes, data sets."""
+    if not is_frame(table):
+        lacking = [] if explained else [o for o in ("id_column", "label_column", "task_column") if o in how and not (o == "label_column" and may_lack_labels)]
+        if lacking:
+            raise ValueError(f"{called} is a list of texts, without columns: use a DataFrame or a path with {', '.join(lacking)}")
+        index = getattr(table, "index", None)
+        ids = None if index is None or callable(index) or type(index).__name__ == "RangeIndex" else list(map(str, index))
+        return as_texts(table, called), {} if ids is None else {"id_column": ids}
+    titles, fields = [str(c) for c in table.columns], {}
 
-    A group is (tables, names, stem, may_lack_labels). fields: what else is known of the texts of each table of a single group, by name, such
-    as their ids. alone: also reads each data set alone, for comparing with runs alone. Returns the tables of each group."""
+    def column(name):
+        if str(name) not in titles:
+            raise ValueError(f"{called} has no column {str(name)!r}: its columns are {', '.join(titles)}")
+        return table.iloc[:, titles.index(str(name))].tolist()
+    if type(table.index).__name__ != "RangeIndex":
+        fields["id_column"] = list(map(str, table.index))
+    for option in ("id_column", "label_column") if explained else ("id_column", "label_column", "task_column"):
+        if option in how and not (str(how[option]) not in titles and (explained or (option == "label_column" and may_lack_labels))):
+            fields[option] = ["" if is_missing(v) else str(v) for v in column(how[option])]
+    return as_texts(column(how["text_column"]), f"{called}, column {str(how['text_column'])!r}"), fields
+
+
+def join_texts(session, groups, how, alone=False, explained=False):
+    """Reads all texts in groups of tables over a common vocabulary: folders, texts in memory and, with text_column, files and frames.
+
+    A group is (tables, names, stem, may_lack_labels). alone: also reads each data set alone, for comparing with runs alone. explained: the
+    texts are views, so that columns may be in the tables that they explain. Returns the tables of each group."""
     how = {name: value for name, value in how.items() if value is not None}
-    how["together_only"] = not alone
-    joined, named, places, written = [list(tables) for tables, *_ in groups], [], [], []
+    by_column, how["together_only"] = "text_column" in how, not alone
+    joined, found, written = [list(tables) for tables, *_ in groups], [], []
+    for g, (tables, names, stem, may_lack_labels) in enumerate(groups):
+        for i, table in enumerate(tables):
+            own = names[i] or (stem if len(tables) == 1 else f"{stem}{i + 1}")
+            if is_texts(table) or (by_column and is_frame(table)):
+                found.append(((g, i), own, _named_texts(table, how, own, may_lack_labels, explained), True))
+            elif is_path(table) and (by_column or os.path.isdir(table)):
+                found.append(((g, i), names[i], table, may_lack_labels))
+    if by_column and not any(is_frame(joined[g][i]) or is_path(joined[g][i]) for (g, i), *_ in found):
+        raise ValueError(f"text_column is {how['text_column']!r}, but no table has columns of texts: use it with DataFrames and files")
+    held = [content[1] for _, _, content, _ in found if not is_path(content)]
+    if held:
+        how.update(text_column=how.get("text_column", "text"), temporary=len(held) == len(found))
+        if all("id_column" in fields for fields in held) and (len(held) == len(found) or "id_column" in how):
+            how.setdefault("id_column", "id")
+        else:
+            how.pop("id_column", None)
+    if not by_column or (held and explained):
+        how.pop("task_column", None)  # of tables without texts
+    sets = [TextSets() for _ in found]
     try:
-        for g, (tables, names, stem, may_lack_labels) in enumerate(groups):
-            for i, table in enumerate(tables):
-                if is_texts(table):
-                    own = names[i] or (stem if len(tables) == 1 else f"{stem}{i + 1}")
-                    named.append((own, written_texts(table, written, fields and fields[i]), True))
-                elif is_path(table) and ("text_column" in how or os.path.isdir(table)):
-                    named.append((names[i], table, may_lack_labels))
-                else:
-                    continue
-                places.append((g, i))
-        if written and any(is_path(groups[g][0][i]) and not os.path.isdir(groups[g][0][i]) for g, i in places):
-            raise ValueError("text_column does not allow files and lists of texts in one call: read the texts of the files into lists first")
-        if written:
-            how.update(text_column="text", temporary=len(written) == len(named))
-        if "text_column" not in how or written:
-            how.pop("task_column", None)  # of tables without texts
-        found = [TextSets() for _ in named]
+        named = []
+        for _, name, content, may_lack_labels in found:
+            if not is_path(content):
+                fields = {how[option]: values for option, values in content[1].items() if option in how}
+                content = written_texts(written, **{**fields, how["text_column"]: content[0]})
+            named.append((name, content, may_lack_labels))
         for number, data in _read_tasks(session, named, how) if named else ():
             data.from_texts = True
-            found[number].append(data)
-        for (g, i), sets in zip(places, found):
-            joined[g][i] = sets if "task_column" in how else sets[0]
+            sets[number].append(data)
     finally:
         for path in written:
             os.unlink(path)
+    for ((g, i), *_), of in zip(found, sets):
+        joined[g][i] = of if "task_column" in how else of[0]
     return joined
 
 
@@ -159,6 +193,9 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
         if is_frame(table) and (how or not is_plain(table)):
             found[i] = read_frame(session, table, own, read_how)
         elif i not in paths:
+            unused = [n for n in ("columns", "rename", "recode") if how.get(n)]
+            if unused and not explained and (isinstance(table, TextSets) or getattr(table, "from_texts", False)):
+                raise ValueError(f"{', '.join(unused)} has no effect on texts, of which only the words are used: remove it")
             if isinstance(table, TextSets):
                 found[i] = list(table)
                 continue
@@ -177,6 +214,13 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
             start = names[i] or (_stem(tables[i]) if is_path(tables[i]) else f"{stem}{i + 1}")
             found[i] = [as_data(session, data, f"{start}-{data.name}") for data in found[i]]
     return [data for i in found for data in found[i]], [i for i in found for _ in found[i]]
+
+
+def load_all(session, tables, names, reading, **how):
+    """Data sets from tables, of which some may be texts."""
+    (tables,) = join_texts(session, [(tables, names, "task", False)], {**_of_texts(reading), "model": reading.get("model"),
+                                                                           "texts": with_vectors(reading.get("texts"), reading.get("vectors"))})
+    return load(session, tables, names, "task", without_texts(reading), **how)[0]
 
 
 def default_missing(session, method, family):
@@ -206,27 +250,6 @@ def read_frame(session, frame, name, how):
         return sets
     except (ValueError, TypeError) as error:
         raise type(error)(in_rows(str(error))) from None
-
-
-def _texts_of(view, how, called):
-    """A list of texts from a Series or array of them or from the text column of a frame, and the fields that come with them. Others are
-    returned unchanged."""
-    frame, column = None, how.get("text_column")
-    if is_frame(view) and column is not None:
-        frame = view
-        if column not in frame.columns:
-            raise ValueError(f"{called} has no column {column!r}: its columns are {', '.join(map(str, frame.columns))}")
-        view = frame[column]
-    if getattr(view, "ndim", 0) != 1 or not hasattr(view, "tolist") or getattr(view.dtype, "kind", "O") in "iufcb":
-        return view, {}
-    index, fields = getattr(view, "index", None), {}
-    if frame is not None and how.get("id_column") in frame.columns:
-        fields["id"] = frame[how["id_column"]].tolist()
-    elif index is not None and type(index).__name__ != "RangeIndex":
-        fields["id"] = list(index)
-    if frame is not None and how.get("label_column") in frame.columns:
-        fields[how["label_column"]] = ["" if v is None or v != v else v for v in frame[how["label_column"]].tolist()]
-    return ["" if v is None or v != v else v for v in view.tolist()], fields
 
 
 def _is_named_matrix(x):
@@ -260,17 +283,10 @@ def explain_by(session, sets, of, names, explain, how):
     views = _listed_views(explain, count, [name or next(d.name for d, i in zip(sets, of) if i == t) for t, name in enumerate(names)])
     places = [i for i, view in enumerate(views) if view is not None]
     called = {i: "explain" if count == 1 else f"explain[{i}]" for i in places}
-    tables, fields = zip(*[_texts_of(views[i], how, called[i]) for i in places]) if places else ((), ())
-    columns = [[str(n) for n in t[1]] if _is_named_matrix(t) else None for t in tables]
-    tables = [t[0] if c else t for t, c in zip(tables, columns)]
+    columns = [[str(n) for n in views[i][1]] if _is_named_matrix(views[i]) else None for i in places]
+    tables = [views[i][0] if c else views[i] for i, c in zip(places, columns)]
     in_texts = {name: how.get(name) for name in ("id_column", "label_column", "text_column", "texts", "task_column")}
-    lists = [i for i, table in enumerate(tables) if is_texts(table)]
-    if lists:
-        named = all("id" in fields[i] for i in lists)
-        in_texts["id_column"] = "id" if named else None
-        for i in lists if not named else ():
-            fields[i].pop("id", None)
-    (tables,) = join_texts(session, [(tables, list(called.values()), "explain", True)], in_texts, fields)
+    (tables,) = join_texts(session, [(tables, list(called.values()), "explain", True)], in_texts, explained=True)
     others = {name: value for name, value in how.items() if name not in ("text_column", "texts") and value is not None}
     others = {"missing": "keep", "may_lack_columns": True, **others, **({"may_lack_labels": True} if "label_column" in others else {})}
     for i, table, own in zip(places, tables, columns):
@@ -357,8 +373,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     ----------
     tasks : table, list of tables or dict of tables
         The data sets. A table is an array, a sparse matrix, a DataFrame, an AnnData
-        object, a :class:`Data` object, a path, or a list of texts (inside a list or
-        dict). The keys of a dict are the names of the data sets.
+        object, a :class:`Data` object, a path, a Series or array of texts, or a list of
+        texts (inside a list or dict). The keys of a dict are the names of the data sets.
     k : int, range, str, list, dict or None, optional
         Number of clusters: one for all data sets, or one for each. A range such as
         ``range(3, 9)`` or ``"3-8"`` fits every number in it (:attr:`Result.levels`).
@@ -565,8 +581,8 @@ def _by_id(items, sets):
 
 def _unknown(value):
     """Whether a known class is none: None, NaN, pandas.NA, "?", an empty text, or -1 as in scikit-learn."""
-    return value is None or (isinstance(value, str) and value in ("", "?")) or (isinstance(value, (float, np.floating)) and np.isnan(value)) or \
-        type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value == -1)
+    return is_missing(value) or (isinstance(value, str) and value in ("", "?")) or \
+        (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value == -1)
 
 
 def _labels(texts):
@@ -708,7 +724,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
            "label_column": label_column, "task_column": task_column}
     made = {"how": how, "method": method, "family": "transfer", "more": True}
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
-    texts = with_vectors(texts, vectors)
+    texts, given = with_vectors(texts, vectors), s_tables
     s_tables, t_tables, b_tables = join_texts(
         session, [(s_tables, s_names, "source", labels is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
         _of_texts({**how, "text_column": text_column, "texts": texts}, explain))
@@ -723,7 +739,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
         bare = next((data.name for data in source if data.labels is None), None)
         if bare is not None:
             raise ValueError(f"{bare} has no classes: pass labels or, for DataFrames and paths, label_column")
-        for table in (renamed(table, rename) for table in s_tables):
+        for table in (renamed(table, rename) for table in given):
             if is_frame(table) and label_column in table.columns:
                 values.update({str(v): v for v in table[label_column].dropna().unique().tolist()})
     else:
@@ -870,7 +886,9 @@ def read(path, *, format=None, name=None, columns=None, rename=None, recode=None
     named = list(path.items()) if isinstance(path, dict) else [(name, p) for p in (path if several else [path])]
     reading(options)  # raises an error if they are wrong
     frame = None if several else path if is_frame(path) else _elsewhere(path)
-    if frame is not None:
+    if frame is not None and text_column is not None:
+        sets = load_all(session, [frame], [named[0][0] or ("data" if frame is path else _stem(path))], options)
+    elif frame is not None:
         sets = read_frame(session, frame, named[0][0] or ("data" if frame is path else _stem(path)), options)
     else:
         sets = [data for _, data in _read_tasks(session, named, options)]
@@ -994,7 +1012,7 @@ def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_fea
     """
     session = Session()
     tables, names = as_tasks(tasks)
-    sets, _ = load(session, tables, names, "task", reading)
+    sets = load_all(session, tables, names, reading)
     job = Job(session, weight=weight, norm=norm, scale=scale, features=features, top_features=top_features, top_by=top_by, fit_on=fit_on)
     session.check(lib.kdr_prepare(session.ctx, _pointers(sets), len(sets), job.o.prep, ffi.NULL))
     for line in session.messages:
@@ -1040,7 +1058,7 @@ def relate(tasks, *, weight=None, norm=None, scale=None, features=None, top_feat
     import json
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
-    sets, _ = load(session, tables, names, "task", reading, method="auto")
+    sets = load_all(session, tables, names, reading, method="auto")
     o, line, length = ffi.new("kdr_relate_options *"), ffi.new("char **"), ffi.new("size_t *")
     lib.kdr_relate_options_init(o)
     job = Job(session, weight=weight, norm=norm, scale=scale, features=features, top_features=top_features, top_by=top_by)
@@ -1099,7 +1117,7 @@ def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, weight=None, n
     """
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
-    sets, _ = load(session, tables, names, "task", reading, method="auto")
+    sets = load_all(session, tables, names, reading, method="auto")
     o, out = ffi.new("kdr_embed_options *"), ffi.new("kdr_embedding **")
     lib.kdr_embed_options_init(o)
     if layout not in choices("layout"):

@@ -947,6 +947,8 @@ class Model:
             return join_texts(session, [([X], [None], "samples", True)], {"model": self})[0][0]
         X = renamed(X, rename)
         o = reading({"model": self})[0]
+        if is_frame(X) and o.texts != ffi.NULL:
+            raise ValueError("the model was fitted on texts: pass a list or Series of texts, such as the column of the DataFrame that has them")
         X = with_missing(X, text(o.missing))
         known = text(o.columns)
         if is_frame(X):

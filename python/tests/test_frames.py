@@ -53,6 +53,10 @@ class Frames(PartsTest):
         mixed = quiet(kindred.cluster, [self.north, self.b, np.zeros((3, width))], 1, "kmeans", missing="mean")
         self.assertEqual(mixed.tasks, ["north", "task2", "task3"])
 
+    def test_equal_values_of_different_types_are_different_cells(self):
+        frame = pd.DataFrame({"x": [True, 1, "1.0", 1.0, "no", "no"] * 3, "y": np.arange(18) % 5})
+        self.assertEqual(kindred.read(frame, columns={"x": "category"}).feature_names[:-1], ["x=True", "x=1", "x=1.0", "x=no"])
+
     def kinds(self, frame, **how):
         return {c["name"]: c["kind"] for c in kindred.read(frame, missing="keep", **how).columns}
 
@@ -158,8 +162,12 @@ class Frames(PartsTest):
         cases = [(frame, {}, ValueError, "row 2, column 'x': 'oops' is not a number.*na='oops'"),
                  (self.a, {}, ValueError, "column 'city'.*missing='zero'"),
                  (self.a.assign(tags=[[1]] * 90), {}, TypeError, "column 'tags' has a value of type list"),
+                 (self.a.assign(tags=["a", 1, [1]] * 30), {}, TypeError, "column 'tags' has a value of type list"),
+                 (self.a.assign(tags=["a", 1.5, pd.NA] * 30), {"missing": "mean"}, ValueError, "row 0, column 'tags': 'a' is not a number"),
                  (self.a.assign(z=1j), {}, ValueError, "Complex data not supported: column 'z'"),
                  (self.a, {"columns": "nix"}, ValueError, "no column 'nix'"),
+                 (self.a, {"rename": {"nix": "age2"}, "missing": "mean"}, ValueError, "no table has a column 'nix'"),
+                 (self.a.assign(code=["a", 1, 2.5] * 30), {"missing": "mean"}, ValueError, "row 0, column 'code': 'a' is not a number"),
                  (np.zeros((5, 2)), {"id_column": "x"}, ValueError, "array without column names.*id_column"),
                  (self.a, {"colums": "x"}, TypeError, "unexpected keyword argument 'colums'")]
         for table, how, kind, words in cases:

@@ -95,6 +95,60 @@ class Texts(PartsTest):
         with self.assertRaisesRegex(OSError, "none.txt: cannot open"):
             kindred.cluster([short], 2, vectors="none.txt")
 
+    def test_texts_of_frames_series_and_arrays(self):
+        from pandas import NA, DataFrame, Series
+        list_ = texts("bread", 0, 15) + texts("ships", 0, 15)
+        frame = DataFrame({"nr": [f"r{i}" for i in range(30)], "body": list_, "price": np.arange(30) % 7, "topic": [1, 2] * 15})
+        frame.to_csv(self.path("t.csv"), index=False)
+        want = [0] * 15 + [1] * 15
+        for table, how in ((frame, {"text_column": "body"}), (Series(list_), {}), (np.array(list_), {}), (np.array(list_, object), {}),
+                           ({"a": Series(list_)}, {}), ([tuple(list_)], {}), (self.path("t.csv"), {"text_column": "body"})):
+            self.assertEqual(kindred.cluster(table, 2, **how).labels(0).tolist(), want)
+        both = kindred.cluster({"a": frame, "b": self.path("t.csv"), "c": list_}, 2, text_column="body")
+        self.assertEqual([both.labels(t).tolist() for t in "abc"], [want] * 3)
+        self.assertEqual(kindred.cluster(frame, 2, text_column="body", id_column="nr").ids(0), list(frame["nr"]))
+        self.assertEqual(kindred.cluster(frame.set_index("nr"), 2, text_column="body").ids(0), list(frame["nr"]))
+        self.assertEqual(sorted(kindred.cluster(frame, 2, text_column="body", task_column="topic").tasks), ["1", "2"])
+        named = kindred.cluster(frame.assign(topic=["loaf"] + [None] * 14 + ["sea"] + [NA] * 14), 2, text_column="body", known_column="topic")
+        self.assertEqual(named.names(), ["loaf", "sea"])
+        self.assertEqual([d.shape[0] for d in kindred.prepare([frame, list_], text_column="body")], [30, 30])
+        self.assertEqual(kindred.read(frame, text_column="body").feature_names, kindred.read(self.path("t.csv"), text_column="body").feature_names)
+        fitted = kindred.Auto(n_clusters=2).fit(frame, text_column="body")
+        self.assertEqual(fitted.labels_.tolist(), want)
+        for new in (frame.iloc[::15], self.path("t.csv")):
+            self.assertEqual(fitted.predict(new).tolist(), want if isinstance(new, str) else want[::15])
+        with self.assertRaisesRegex(ValueError, "fitted on texts: pass a list or Series"):
+            fitted.result_.model().predict(frame)
+        labelled = kindred.LogReg().fit(frame.assign(topic=[7] * 15 + [8] * 15), X_target=frame, text_column="body", label_column="topic")
+        self.assertEqual(labelled.transduction_.tolist(), [7] * 15 + [8] * 15)
+
+    def test_missing_texts_are_empty_and_others_an_error(self):
+        list_ = texts("bread", 0, 15) + texts("ships", 0, 15)
+        for nothing in (None, float("nan"), ""):
+            found = kindred.cluster([list_ + [nothing]], 2, seed=1)
+            self.assertEqual(found.labels(0).tolist(), [0] * 15 + [1] * 15 + [-1])
+        for odd, kind in ((3, "int"), (b"loaf", "bytes"), (2.5, "float")):
+            for call in (lambda: kindred.cluster({"north": list_ + [odd]}, 2), lambda: kindred.vectorize({"north": list_ + [odd]})):
+                with self.assertRaisesRegex(TypeError, f"^north: text 30 has the type {kind}: every text must be a str"):
+                    call()
+
+    def test_options_that_name_columns_of_texts(self):
+        from pandas import DataFrame
+        list_ = texts("bread", 0, 15) + texts("ships", 0, 15)
+        frame = DataFrame({"body": list_, "price": range(30)})
+        frame.to_csv(self.path("t.csv"), index=False)
+        for option in ("text_column", "id_column", "label_column", "task_column"):
+            for table in (frame, self.path("t.csv")):
+                with self.assertRaisesRegex(ValueError, "no column 'nix'"):
+                    kindred.cluster(table, 2, **{"text_column": "body", option: "nix"})
+            for table in ([list_], np.eye(5)):
+                with self.assertRaisesRegex(ValueError, option):
+                    kindred.cluster(table, 2, **{option: "nix"})
+        for option in ({"columns": "price"}, {"rename": {"price": "p"}}, {"recode": {"price": {"1": "2"}}}):
+            for table in (frame, self.path("t.csv")):
+                with self.assertRaisesRegex(ValueError, f"{next(iter(option))} has no effect on texts"):
+                    kindred.cluster(table, 2, text_column="body", **option)
+
     def test_transfer_counts_sources_and_targets_together(self):
         source, target = self.folder("old", 0, 15), self.folder("new", 20, 5)
         expected = ["bread"] * 5 + ["ships"] * 5
