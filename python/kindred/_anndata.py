@@ -18,6 +18,10 @@ def _parts(adata, batch_key, layer, obsm, default):
     elif batch_key not in adata.obs:
         raise ValueError(f"there is no obs[{batch_key!r}]: obs has the columns {', '.join(map(str, adata.obs.columns))}")
     else:
+        missing = np.flatnonzero(adata.obs[batch_key].isna())
+        if len(missing) > 0:
+            raise ValueError(f"obs[{batch_key!r}] is missing for {len(missing)} of {adata.shape[0]} cells, the first of which is "
+                             f"{str(adata.obs_names[missing[0]])!r}: every cell needs a batch; select the others with adata[adata.obs[{batch_key!r}].notna()]")
         batch = np.asarray(adata.obs[batch_key].astype(str))
         rows = {str(name): np.flatnonzero(batch == name) for name in sorted(set(batch))}
     return {name: _View(adata, r, layer, obsm) for name, r in rows.items()}, rows
@@ -79,15 +83,22 @@ def _titles(result):
     return out
 
 
+_COLUMNS = ("", "_title", "_confidence", "_second", "_match", "_unlike_source", "_may_be_new")
+
+
 def _write(adata, key, rows, result, tasks, categories=None):
     """Writes obs[key], obs[key + "_title"] if clusters have titles, obs[key + "_confidence"], obs[key + "_second"],
-    obs[key + "_match"], for a transfer obs[key + "_unlike_source"],
-    obsm["X_" + key + "_rep"], obsm["X_" + key] if the result has a map, and uns[key]."""
+    obs[key + "_match"], for a transfer obs[key + "_unlike_source"] and obs[key + "_may_be_new"],
+    obsm["X_" + key + "_rep"], obsm["X_" + key] if the result has a map, and uns[key]. Those of an earlier run are removed."""
     import pandas
+    for column in _COLUMNS:
+        if key + column in adata.obs:
+            del adata.obs[key + column]
+    for array in ("", "_rep", "_probabilities"):
+        adata.obsm.pop(f"X_{key}{array}", None)
     n = adata.shape[0]
     labels, second, confidence, match, places, shared = np.full(n, None, object), np.full(n, None, object), np.full(n, np.nan), np.full(n, np.nan), None, None
     names, titles = (_categories(result), _titles(result)) if result.classes is None else (None, None)
-    fresh = result.arrays.get("may_be_new")
     for task, r in zip(tasks, rows.values()):
         for column, values in ((labels, result.labels(task)), (second, result.second(task))):
             if values is not None and names is not None:
@@ -116,12 +127,13 @@ def _write(adata, key, rows, result, tasks, categories=None):
         adata.obs[f"{key}_second"] = pandas.Categorical(second, names or categories)
     if np.isfinite(match).any():
         adata.obs[f"{key}_match"] = match
-    if fresh is not None:
-        flags = np.zeros(n, bool)
-        for task, r in zip(tasks, rows.values()):
-            if fresh[result.index(task)] is not None:
-                flags[r] = fresh[result.index(task)] == 1
-        adata.obs[f"{key}_unlike_source"] = flags
+    for column, nothing in (("unlike_source", np.nan), ("may_be_new", 0)):
+        found = result.arrays.get(column)
+        if found is not None:
+            values = np.full(n, nothing, float)
+            for task, r in zip(tasks, rows.values()):
+                values[r] = nothing if found[result.index(task)] is None else found[result.index(task)]
+            adata.obs[f"{key}_{column}"] = values == 1 if nothing == 0 else values
     if places is not None:
         adata.obsm[f"X_{key}"] = places
     if shared is not None:
@@ -225,8 +237,9 @@ def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred"
     """Label the cells of an AnnData object from a labelled one.
 
     The classes are written to `target` as :func:`cluster_anndata` does. ``obs[key +
-    "_unlike_source"]`` marks cells that may belong to a class that the source does
-    not have. With
+    "_unlike_source"]`` ranks cells by how little they resemble the source, and
+    ``obs[key + "_may_be_new"]`` marks those that may belong to a class that the source
+    does not have. With
     ``probabilities=True``, ``obsm["X_" + key + "_probabilities"]`` has one column for
     each of ``uns[key]["classes"]``.
 

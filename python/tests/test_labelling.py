@@ -94,7 +94,8 @@ class NewClass(unittest.TestCase):
             warnings.simplefilter("always")
             result = kindred.transfer_anndata(source, target, label_key="kind")
         self.assertTrue(any("15 samples may belong to a class that the source does not have" in str(w.message) for w in found), [str(w.message) for w in found])
-        self.assertEqual(target.obs["kindred_unlike_source"].tolist(), (z == 2).tolist())
+        self.assertEqual(target.obs["kindred_may_be_new"].tolist(), (z == 2).tolist())
+        self.assertEqual(target.obs["kindred_unlike_source"].tolist(), result.unlike_source().tolist())
         self.assertEqual(result.to_frame()["may_be_new"].tolist(), (z == 2).tolist())
         self.assertLess(target.obs["kindred_confidence"][z == 2].max(), .5)
 

@@ -84,6 +84,22 @@ class Forms(PartsTest):
         self.assertEqual(found["clusters"].groupby("task")["size"].sum().to_dict(), {"one": 40, "two": 25})
         self.assertEqual(set(found["features"]["cluster"]), {"0", "1", "2"})
 
+    def test_anndata_keeps_nothing_of_an_earlier_run(self):
+        cells = self.anndata()
+        cells.X = cells.layers["counts"].tocsr()
+        cells.obs["kindred_unlike_source"] = cells.obs["kindred_own"] = 1.0
+        quiet(kindred.cluster_anndata, cells, "batch", 3, map=True)
+        self.assertIn("kindred_match", cells.obs)
+        self.assertNotIn("kindred_unlike_source", cells.obs)
+        quiet(kindred.cluster_anndata, cells, None, 3, method="kmeans", representation=False)
+        self.assertNotIn("kindred_match", cells.obs)
+        self.assertIn("kindred_own", cells.obs)
+        self.assertNotIn("X_kindred", cells.obsm)
+        self.assertNotIn("X_kindred_rep", cells.obsm)
+        cells.obs["batch"] = ["one", None] * 20
+        with self.assertRaisesRegex(ValueError, "obs.'batch'. is missing for 20 of 40 cells, the first of which is 'cell1'"):
+            kindred.cluster_anndata(cells, "batch", 3)
+
     def anndata(self, rows=40):
         """Sparse counts in two batches, with a layer, an array of obsm and known types."""
         x = scipy.sparse.csr_matrix(np.round(self.a[:rows]))

@@ -8,7 +8,8 @@
  *     obs/kindred_confidence    numbers
  *     obs/kindred_second        the second choice, in the same categories
  *     obs/kindred_match         probability that the cluster is the same group in all data sets
- *     obs/kindred_unlike_source 1 if a sample may belong to a class that the source does not have, 0; only of transfers
+ *     obs/kindred_unlike_source rank of a sample by how little it resembles the source, 0 to 1; only of transfers
+ *     obs/kindred_may_be_new    1 if it may belong to a class that the source does not have, 0; only of transfers
  *     obsm/X_kindred            rows x 2 numbers: the map
  *     obsm/X_kindred_rep        rows x at most 50 numbers: the samples in a space that all data sets share
  *
@@ -32,6 +33,7 @@ enum {
 	DOUBT,
 	MATCH,
 	UNLIKENESS,
+	NOVELTY,
 	COLUMNS,
 	POINTS = COLUMNS,
 	SHARED,
@@ -46,7 +48,8 @@ static item_names names_of(const kdri_h5ad_notes *n)
 {
 	static const char *const forms[ITEMS] = {
 		"obs/%.*s",       "obs/%.*s_title",         "obs/%.*s_confidence", "obs/%.*s_second",
-		"obs/%.*s_match", "obs/%.*s_unlike_source", "obsm/X_%.*s",         "obsm/X_%.*s_rep"
+		"obs/%.*s_match", "obs/%.*s_unlike_source", "obs/%.*s_may_be_new", "obsm/X_%.*s",
+		"obsm/X_%.*s_rep"
 	};
 	item_names names;
 	for (int i = 0; i < ITEMS; i++)
@@ -153,7 +156,8 @@ static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, const kdri_h
 		                    notes->confidence != NULL,
 		                    notes->second != NULL,
 		                    notes->match != NULL,
-		                    notes->unlike_source != NULL };
+		                    notes->unlike_source != NULL,
+		                    notes->may_be_new != NULL };
 	for (int c = 0; c < COLUMNS; c++)
 		if (has[c])
 			all[n++] = names->of[c] + FOLDER;
@@ -244,8 +248,11 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 			KDRI_DO(write_numbers(ctx, h5, names.of[MATCH], H5T_NATIVE_DOUBLE, 1, &n->rows,
 			                      n->match));
 		if (n->unlike_source)
-			KDRI_DO(write_numbers(ctx, h5, names.of[UNLIKENESS], H5T_NATIVE_INT32, 1, &n->rows,
+			KDRI_DO(write_numbers(ctx, h5, names.of[UNLIKENESS], H5T_NATIVE_DOUBLE, 1, &n->rows,
 			                      n->unlike_source));
+		if (n->may_be_new)
+			KDRI_DO(write_numbers(ctx, h5, names.of[NOVELTY], H5T_NATIVE_INT32, 1, &n->rows,
+			                      n->may_be_new));
 		KDRI_DO(extend_order(ctx, h5, n, &names));
 	}
 	KDRI_DO(add_array(ctx, h5, names.of[POINTS], n->rows, 2, n->xy));

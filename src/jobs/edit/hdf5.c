@@ -66,8 +66,8 @@ done:
 typedef struct annotated {
 	kdr_data *data; /* the file */
 	kdri_names ids, categories;
-	int32_t *codes, *second, *unlike;
-	double *confidence, *match;
+	int32_t *codes, *second, *fresh;
+	double *confidence, *match, *unlike;
 	bool sure, doubted, matched;
 } annotated;
 
@@ -76,7 +76,7 @@ static void annotated_free(kdr_context *ctx, annotated *a)
 	kdr_data_free(a->data);
 	kdri_names_free(ctx, &a->ids);
 	kdri_names_free(ctx, &a->categories);
-	KDRI_FREE(ctx, a->codes, a->second, a->unlike, a->confidence, a->match);
+	KDRI_FREE(ctx, a->codes, a->second, a->fresh, a->confidence, a->match, a->unlike);
 }
 
 static kdr_status annotated_open(const kdri_edited *e, const char *input, annotated *a)
@@ -152,8 +152,14 @@ static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_
                                  const char *input, annotated *a)
 {
 	const kdri_json_value *ids = e->tasks[task].ids;
-	if (set->fresh && !a->unlike)
-		KDRI_DO(KDRI_NEW0(e->ctx, &a->unlike, a->data->rows));
+	const kdri_json_value *unlike = kdri_json_get(e->tasks[task].json, "unlike_source");
+	if (set->fresh && !a->fresh)
+		KDRI_DO(KDRI_NEW0(e->ctx, &a->fresh, a->data->rows));
+	if (unlike && !a->unlike) {
+		KDRI_DO(KDRI_NEW(e->ctx, &a->unlike, a->data->rows));
+		for (int64_t i = 0; i < a->data->rows; i++)
+			a->unlike[i] = NAN;
+	}
 	for (int64_t i = 0; i < set->n; i++) {
 		const char *id = kdri_json_text(kdri_json_at(ids, i), NULL);
 		const int64_t row = id && a->ids.count > 0 ? kdri_names_find(&a->ids, id) : i;
@@ -169,7 +175,9 @@ static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_
 		a->matched |= isfinite(a->match[row]);
 		a->doubted |= a->second[row] >= 0;
 		if (set->fresh)
-			a->unlike[row] = set->fresh[i] == 1;
+			a->fresh[row] = set->fresh[i] == 1;
+		if (unlike)
+			a->unlike[row] = kdri_json_number(kdri_json_at(unlike, i), NAN);
 	}
 	return KDR_OK;
 }
@@ -194,7 +202,8 @@ static kdr_status annotate_file(const kdri_edited *e, const kdri_edited_copies *
 		                        .ncategories = a.categories.count,
 		                        .confidence = a.sure ? a.confidence : NULL,
 		                        .match = a.matched ? a.match : NULL,
-		                        .unlike_source = a.unlike };
+		                        .unlike_source = a.unlike,
+		                        .may_be_new = a.fresh };
 	KDRI_TRY(kdri_h5ad_annotate(e->ctx, file[at], input, NULL, &notes, force));
 done:
 	annotated_free(e->ctx, &a);

@@ -12,13 +12,12 @@ typedef struct gathered {
 	int64_t rows;
 	int64_t *place; /* for each row of the file: its output row, or -1 */
 	int64_t file_rows;
-	int32_t *codes, *second,
-	        *unlike; /* unlike: 1 if a sample may belong to a class that the source does not have */
-	double *confidence, *match, *xy;
-	double *shared; /* rows x width */
+	int32_t *codes, *second, *fresh;          /* fresh: may_be_new */
+	double *confidence, *match, *unlike, *xy; /* unlike: unlike_source */
+	double *shared;                           /* rows x width */
 	int64_t width;
-	bool sure, judged, doubted,
-	        matched; /* some row has a confidence; a mark in `unlike`; a second choice; a match */
+	bool sure, ranked, judged, doubted,
+	        matched; /* some row has a confidence, unlike, fresh, a second choice, a match */
 	kdri_names names, titles;
 } gathered;
 
@@ -95,6 +94,7 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
 	const int64_t *second = task < 0 ? NULL : kdr_result_second(r, task);
 	const int64_t *fresh = task < 0 ? NULL : kdri_sample_array(r, "may_be_new", task, KDR_INT64);
+	const double *unlike = task < 0 ? NULL : kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64);
 	const double *shared = task < 0 ? NULL : kdr_result_representation(r, task, NULL);
 	double *match = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &match, g->names.count));
@@ -122,8 +122,12 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 			g->confidence[to] = sure[i];
 			g->sure = true;
 		}
+		if (unlike) {
+			g->unlike[to] = unlike[i];
+			g->ranked = true;
+		}
 		if (fresh) {
-			g->unlike[to] = (int32_t)fresh[i];
+			g->fresh[to] = (int32_t)fresh[i];
 			g->judged = true;
 		}
 		if (xy && g->xy)
@@ -154,7 +158,8 @@ static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_
 		g->place[origin[i]] = i;
 	KDRI_TRY(KDRI_NEW(ctx, &g->codes, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->second, g->rows));
-	KDRI_TRY(KDRI_NEW0(ctx, &g->unlike, g->rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &g->fresh, g->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &g->unlike, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->confidence, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->match, g->rows));
 	if (points)
@@ -163,7 +168,7 @@ static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_
 		KDRI_TRY(KDRI_NEW(ctx, &g->shared, g->rows * g->width));
 	for (int64_t i = 0; i < g->rows; i++) {
 		g->codes[i] = g->second[i] = -1;
-		g->confidence[i] = g->match[i] = NAN;
+		g->confidence[i] = g->match[i] = g->unlike[i] = NAN;
 	}
 	for (int64_t i = 0; i < g->rows * g->width; i++)
 		g->shared[i] = NAN;
@@ -176,7 +181,8 @@ done:
 
 static void h5ad_release(kdr_context *ctx, gathered *g)
 {
-	KDRI_FREE(ctx, g->place, g->codes, g->second, g->unlike, g->confidence, g->match, g->xy, g->shared);
+	KDRI_FREE(ctx, g->place, g->codes, g->second, g->fresh, g->unlike, g->confidence, g->match, g->xy,
+	          g->shared);
 	kdri_names_free(ctx, &g->names);
 	kdri_names_free(ctx, &g->titles);
 }
@@ -238,7 +244,8 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		                        .titles = (const char *const *)g.titles.names,
 		                        .confidence = g.sure ? g.confidence : NULL,
 		                        .match = g.matched ? g.match : NULL,
-		                        .unlike_source = g.judged ? g.unlike : NULL,
+		                        .unlike_source = g.ranked ? g.unlike : NULL,
+		                        .may_be_new = g.judged ? g.fresh : NULL,
 		                        .xy = g.xy,
 		                        .shared = g.shared,
 		                        .width = g.width };
