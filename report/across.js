@@ -136,6 +136,11 @@ function moves() {
   return out.sort((a, b) => b[0] - a[0]).map(([, row]) => row);
 }
 
+/* What the numbers of relatedness are: of auto nearness, of other methods weights. */
+const relatednessWords = (method) => method === "auto"
+  ? "Each row compares the samples of a data set with those of the others, from 0 to 1. At 1, their nearest samples in the other data set are as near as those in their own; below 0.35, few of them have a near neighbour there."
+  : "Each row shows how much the method used the other data sets for this one. A data set's own weight is 1.";
+
 function across() {
   const all = matchesNow(), related = object(D.relatedness), parts = [];
   const rows = list(related.matrix).filter((r) => Array.isArray(r) && r.length);
@@ -152,7 +157,7 @@ function across() {
     table(columns, moved.slice(0, few), { label: "Samples that moved" }),
     moved.length > few ? behind(`${plural(moved.length - few, "more move")}`, columns, moved.slice(few)) : null);
   if (rows.length > 1) parts.push(el("h3", {}, "Relatedness of the data sets"),
-    el("p", {}, "Each row shows how much the method used the other data sets for this one. A data set's own weight is 1."),
+    el("p", {}, relatednessWords(D.method)),
     heat((list(related.tasks).length === rows.length ? related.tasks : tasks.map((t) => t.name)).map(String), rows, "Relatedness"));
   if (parts.length) section("across", "Across data sets", parts);
 }

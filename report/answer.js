@@ -58,6 +58,9 @@ const CONFIDENCE = {
   distance: "how much nearer a sample is to the mean of its own cluster than to the next one; near 0 at a border",
 };
 
+/* The mean confidence of each data set: of six, the others are in the table. */
+const meanConfidences = (sure) => listed(sure.slice(0, 6).map((t) => `${t.meanConfidence}${sure.length > 1 ? ` (${t.name})` : ""}`).concat(sure.length > 6 ? ["others"] : []));
+
 /* Sentences about the result. */
 function sentences() {
   const out = [], n = sum(tasks.map((t) => t.n)), method = about.title || D.method || "An unknown method";
@@ -78,9 +81,8 @@ function sentences() {
   if (views.length) out.push(`The ${isTransfer ? "classes" : "clusters"} are explained by ${listed(views.slice(0, 8).concat(views.length > 8 ? ["others"] : []))}, not by the features that samples were compared by.`);
   const sure = labelled.filter((t) => t.confidence);
   if (sure.length) {
-    const mean = sum(sure.map((t) => sum(t.confidence))) / sum(sure.map((t) => t.confidence.length));
     const doubtful = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
-    out.push(`Mean confidence ${number(mean, 2)}, on a scale from 0 to 1: ${CONFIDENCE[sure[0].raw.confidence_from] || CONFIDENCE.method}.`);
+    out.push(`Mean confidence ${meanConfidences(sure)}, on a scale from 0 to 1: ${CONFIDENCE[sure[0].raw.confidence_from] || CONFIDENCE.method}.`);
     out.push(`${plural(doubtful, "sample")} ${doubtful === 1 ? "has" : "have"} a confidence below 0.5.`);
   }
   const scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc));
@@ -107,7 +109,7 @@ function taskTable() {
     const row = [{ head: t.name }, count(t.n)];
     if (features) row.push(count(t.raw.d));
     if (ks) row.push(isNumber(t.raw.k) ? count(t.raw.k) : "–");
-    if (sure) row.push(t.confidence ? share(sum(t.confidence) / t.confidence.length) : "–");
+    if (sure) row.push(t.confidence ? t.meanConfidence : "–");
     for (const m of metrics) row.push(number(object(t.raw.metrics)[m]));
     if (labelled.length) row.push(bar(t));
     return row;

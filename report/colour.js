@@ -16,7 +16,7 @@ const modes = {
   },
   task: { title: "data set", has: () => tasks.length > 1, category: (t) => t.index, name: (c) => tasks[c].name, all: () => tasks.map((_, c) => c) },
   confidence: {
-    title: "confidence", has: (t) => t.confidence, category: (t, i) => t.confidence ? step(t.confidence[i]) : -1,
+    title: "confidence", has: (t) => t.confidence, category: (t, i) => t.confidence && isNumber(t.confidence[i]) ? step(t.confidence[i]) : -1,
     name: (c) => c < 0 ? "unknown" : ["below 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 and above"][c],
     all: () => [0, 1, 2, 3, 4], colour: (c) => c < 0 ? hue(-1) : SCALE[scheme()][c],
   },

@@ -37,7 +37,8 @@ const tasks = list(D.tasks).map((t, index) => {
     labels: labels && labels.values.length ? labels : null,
     truth: truth && truth.values.length ? truth : null,
     second,
-    confidence: list(t.confidence).length ? Float64Array.from(t.confidence, (v) => isNumber(v) ? v : 0) : null,
+    confidence: list(t.confidence).length ? Float64Array.from(t.confidence, (v) => isNumber(v) ? v : NaN) : null, /* NaN: no label */
+    meanConfidence: typeof t.mean_confidence === "string" ? t.mean_confidence : "–", /* as the program prints it */
     moved: list(t.moved).some((v) => v) ? Uint8Array.from(t.moved, (v) => v ? 1 : 0) : null,
     before: named(t.before),
     strongest: t.strongest && list(t.strongest.index).length ? t.strongest : null,

@@ -78,7 +78,7 @@ const groupNow = (at, c) => shownLevel !== null ? levelGroup(at, c) : state.clas
 function computedProfile(t, g, own) {
   const rows = members(t, g), inside = tasks.map((o) => new Uint8Array(o.samples)), outside = tasks.map((o) => new Uint8Array(o.samples));
   for (let i = 0; i < t.samples; i++) (t.labels.values[i] === g ? inside : outside)[t.index][i] = 1;
-  const order = t.confidence && shownLevel === null ? [...rows].sort((a, b) => t.confidence[b] - t.confidence[a] || a - b) : [];
+  const order = t.confidence && shownLevel === null ? [...rows].filter((i) => isNumber(t.confidence[i])).sort((a, b) => t.confidence[b] - t.confidence[a] || a - b) : [];
   return { number: g, own, size: rows.length, features: featureFields.length ? effects(featureFields, inside, outside).slice(0, 16) : [], typical: order.slice(0, 3), doubtful: order.slice(-3).reverse() };
 }
 

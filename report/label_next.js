@@ -20,7 +20,12 @@ function marginOf(row) {
 }
 
 const QUOTE = "\u0022";
-const csvCell = (v) => /[\u0022,\n\r]/.test(String(v)) ? QUOTE + String(v).split(QUOTE).join(QUOTE + QUOTE) + QUOTE : String(v);
+/* Spreadsheets evaluate texts that begin so: they get an apostrophe, as in the files of the program. Numbers do not. */
+const isFormula = (s) => /^[=+\-@\t\r]/.test(s) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(s);
+const csvCell = (v) => {
+  const text = isFormula(String(v)) ? `'${v}` : String(v);
+  return text !== String(v) || /[\u0022,\n\r]/.test(text) ? QUOTE + text.split(QUOTE).join(QUOTE + QUOTE) + QUOTE : text;
+};
 const csvText = (rows) => rows.map((r) => `${r.map(csvCell).join(",")}\n`).join("");
 
 /* A file for --target-labels; rows are counted from 1 there. `answers`: [[row, id, class]]. */

@@ -87,7 +87,7 @@ function countTables(group, what = "selection") {
 /* The sentence about a group. */
 function groupWords(group, what) {
   const sure = [];
-  for (const t of tasks) if (t.confidence) for (const i of group.rows(t.index)) sure.push(t.confidence[i]);
+  for (const t of tasks) if (t.confidence) for (const i of group.rows(t.index)) if (isNumber(t.confidence[i])) sure.push(t.confidence[i]);
   return `${plural(group.count, "sample")} of ${count(store.shownCount)}${group.words ? ` (${group.words})` : ""}${what}${sure.length ? `, mean confidence ${share(sum(sure) / sure.length)}` : ""}.`;
 }
 

@@ -21,7 +21,7 @@ function searchedText(t, i) {
 function sampleTable(samples, label, size) {
   const pairs = samples.filter(([, rows]) => rows.length), total = sum(pairs.map(([, rows]) => rows.length)), of = new Int32Array(total), row = new Int32Array(total), sure = new Float32Array(total);
   let at = 0;
-  for (const [t, rows] of pairs) for (const i of rows) { of[at] = t; row[at] = i; sure[at++] = tasks[t].confidence ? tasks[t].confidence[i] : 2; }
+  for (const [t, rows] of pairs) for (const i of rows) { of[at] = t; row[at] = i; sure[at++] = tasks[t].confidence && isNumber(tasks[t].confidence[i]) ? tasks[t].confidence[i] : 2; }
   const order = Int32Array.from(sure, (_, i) => i), used = pairs.map(([t]) => tasks[t]);
   if (used.some((t) => t.confidence)) order.sort((a, b) => sure[a] - sure[b] || a - b);
   const field = modeOf(view.mode).field, there = new Set(used.flatMap((t) => sampleLines(t, 0).map(([k]) => k)));

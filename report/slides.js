@@ -28,8 +28,8 @@ function fiveSentences() {
   }
   const sure = shownLevel === null ? labelled.filter((t) => t.confidence) : [], scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc) && !labelsChanged());
   if (sure.length) {
-    const all = sum(sure.map((t) => t.confidence.length)), low = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
-    out.push(`The mean confidence is ${share(sum(sure.map((t) => sum(t.confidence))) / all)} on a scale from 0 to 1, and ${plural(low, "sample")} (${percent(low / all)}) ${low === 1 ? "is" : "are"} below 0.5.`);
+    const all = sum(sure.map((t) => t.confidence.filter(isNumber).length)), low = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
+    out.push(`The mean confidence is ${meanConfidences(sure)} on a scale from 0 to 1, and ${plural(low, "sample")} (${percent(low / all)}) ${low === 1 ? "is" : "are"} below 0.5.`);
   }
   if (scored.length) out.push(`Compared with the known classes, ${listed(scored.slice(0, 3).map((t) => `${percent(t.raw.metrics.acc)}${scored.length > 1 ? ` of ${t.name}` : " of the labels"}`))} ${scored.length > 1 ? "are" : "are"} right.`);
   const changes = edits.edits.length + list(object(D.edited).edits).length;

@@ -28,6 +28,7 @@ function confusion(t) {
 function bins(t) {
   const out = Array.from({ length: 10 }, () => ({ n: 0, right: 0, known: 0, sum: 0 }));
   t.confidence.forEach((v, i) => {
+    if (!isNumber(v)) return;
     const b = out[Math.max(0, Math.min(9, Math.floor(v * 10)))];
     b.n++;
     b.sum += v;
@@ -83,7 +84,7 @@ function calibration(b) {
 /* The samples to look at first: those the method is least sure of. */
 function doubtful(t) {
   if (!t.confidence || !t.labels) return null;
-  const order = Int32Array.from(t.confidence, (_, i) => i).sort((a, b) => t.confidence[a] - t.confidence[b] || a - b);
+  const order = Int32Array.from(t.confidence, (_, i) => i).filter((i) => isNumber(t.confidence[i])).sort((a, b) => t.confidence[a] - t.confidence[b] || a - b);
   const columns = [{ title: "Sample" }, { title: "Predicted class" }];
   if (t.second) columns.push({ title: "Second choice" });
   columns.push({ title: "Confidence", num: true });

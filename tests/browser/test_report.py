@@ -45,8 +45,11 @@ class Page(PageTest):
         path = self.dir / "empty.csv"
         path.write_text("nr,body\n" + "".join(f"{i},{t}\n" for i, t in enumerate(texts * 2)), encoding="utf-8")
         out = self.dir / "empty"
-        run("cluster", "-k", "2-3", "--report", "-q", "-o", out, "--text-column", "body", path, f"b={path}")
+        said = run("cluster", "-k", "2-3", "--report", "-o", out, "--text-column", "body", path, f"b={path}").stdout
         self.open(out / "report.html")
+        for name in ("empty", "b"):
+            sure = next(line.split()[2] for line in said.splitlines() if line.startswith(name + " "))
+            self.assertIn(f"{sure} ({name})", self.text("#answer"))
         self.assertIn("none 4", self.js("return document.querySelector('.sizes').textContent"))
         self.assertIn("4 texts without known words have no label", self.text("#answer"))
         self.quiet("samples without a label")

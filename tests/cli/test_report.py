@@ -73,6 +73,17 @@ class Report(CliTest):
         self.assertTrue(os.path.exists(self.path("report.html")))
 
 
+class Numbers(CliTest):
+    def test_a_mean_is_rounded_once_and_without_samples_that_have_no_label(self):
+        """Rounded to three digits and then to two, these would be 0.90; with 0 for the last, 0.80."""
+        task = {"name": "t", "n": 9, "d": 2, "k": 1, "labels": [0] * 8 + [-1], "sizes": [8], "confidence": [0.8946] * 8 + [None]}
+        self.write("result.json", json.dumps({"kindred": "0", "command": "cluster", "method": "auto", "tasks": [task]}))
+        self.run_kindred("report", "-q", "-o", "page.html", "result.json")
+        data = self.read("page.html").split('id="data">')[1].split("</script>")[0]
+        shown = json.loads(data)["tasks"][0]
+        self.assertEqual((shown["mean_confidence"], shown["confidence"]), ("0.89", [0.8946] * 8 + [None]))
+
+
 def decoded(values, n):
     """The bytes of n samples: 0 (low) to 254 (high), 255 if missing."""
     data = base64.b64decode(values["codes"])

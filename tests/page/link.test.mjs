@@ -38,4 +38,17 @@ test("the queue has what was asked for first, then the smallest margins", () => 
 test("answers and tables are CSV", () => {
   assert.equal(answersText([[0, "a,b", "x\"y"], [7, "c", "z"]]), 'row,id,class\n1,"a,b","x""y"\n8,c,z\n');
   assert.equal(csvText([["a\nb", 1]]), '"a\nb",1\n');
+  assert.equal(csvText([["=1+1", "+a", "-x", "@b", "\tc", "-1.5", "+2e-3", "-.5", "a=b", "−1"]]), '"\'=1+1","\'+a","\'-x","\'@b","\'\tc",-1.5,+2e-3,-.5,a=b,−1\n');
+  assert.equal(answersText([[0, "=cmd|' /C calc'!A0", "-"]]), 'row,id,class\n1,"\'=cmd|\' /C calc\'!A0","\'-"\n');
+});
+
+test("words of a result are those of its method and of the program", () => {
+  const { relatednessWords } = load(["across"], ["relatednessWords"]);
+  assert.match(relatednessWords("auto"), /nearest samples/);
+  assert.match(relatednessWords("mtcfir"), /own weight is 1/);
+  const listed = (items) => items.join(" and "), { meanConfidences } = load(["answer"], ["meanConfidences"], { listed });
+  const sets = [..."abcdefg"].map((name, i) => ({ name, meanConfidence: `0.8${i}` }));
+  assert.equal(meanConfidences(sets.slice(0, 1)), "0.80");
+  assert.equal(meanConfidences(sets.slice(0, 2)), "0.80 (a) and 0.81 (b)");
+  assert.match(meanConfidences(sets), /0.85 \(f\) and others$/);
 });

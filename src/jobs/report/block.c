@@ -44,9 +44,11 @@ static void put_all(kdri_json *j, const char *key, const kdri_json_value *list, 
 	for (int64_t i = 0; i < kdri_json_count(list); i++) {
 		const kdri_json_value *entry = kdri_json_at(list, i);
 		const double value = kdri_json_number(entry, 0), tenth = nearbyint(10 * value) / 10;
-		const bool limit =
-		        digits == CONFIDENCE_DIGITS && value != tenth && fabs(value - tenth) < 1e-3;
-		j->digits = limit ? 17 : digits;
+		const bool sure = digits == CONFIDENCE_DIGITS;
+		const bool limit = sure && value != tenth && fabs(value - tenth) < 1e-3,
+		           twice = sure &&
+		                   rint(rint(1000 * value) / 10) != rint(100 * value); /* rounded twice */
+		j->digits = limit || twice ? 17 : digits;
 		if (kdri_json_is(entry, KDRI_JSON_ARRAY))
 			put_all(j, NULL, entry, digits);
 		else
@@ -221,6 +223,22 @@ static void put_values(kdri_json *j, const char *key, const kdri_json_value *lis
 	kdri_json_end_array(j);
 }
 
+/* The mean confidence, with the digits that the program prints. The page cannot compute it: it has rounded numbers. */
+static void put_mean_confidence(kdri_json *j, const kdri_json_value *confidence)
+{
+	char text[32];
+	double all = 0, known = 0;
+	for (int64_t i = 0; i < kdri_json_count(confidence); i++)
+		if (kdri_json_is_number(kdri_json_at(confidence, i))) {
+			all += kdri_json_number(kdri_json_at(confidence, i), 0);
+			known++;
+		}
+	if (known > 0) {
+		kdri_snprintf(text, sizeof text, "%.2f", all / known);
+		kdri_json_string(j, "mean_confidence", text);
+	}
+}
+
 /* --- data sets -------------------------------------------------------------------------------------------- */
 
 static void put_task(kdri_json *j, const kdri_json_value *task, int64_t room, int64_t *values)
@@ -230,6 +248,7 @@ static void put_task(kdri_json *j, const kdri_json_value *task, int64_t room, in
 	static const char *const rows[] = { "confidence", "moved", "wrong", "moved_by_hand", "ask", NULL };
 	kdri_json_object(j, NULL);
 	put_optionals(j, task, room);
+	put_mean_confidence(j, kdri_json_get(task, "confidence"));
 	for (int64_t i = 0; i < kdri_json_count(task); i++) {
 		const kdri_json_value *value = kdri_json_at(task, i);
 		const char *name = kdri_json_key(value);
@@ -292,12 +311,10 @@ static void put_sure(kdri_json *j, const kdri_json_value *task)
 		sums[c] += kdri_json_number(kdri_json_at(sure, i), 0);
 		sums[k + c]++;
 	}
-	j->digits = CONFIDENCE_DIGITS;
 	kdri_json_array(j, "sure");
 	for (int64_t c = 0; sums && c < KDRI_MIN(k, LIST_MOST); c++)
 		kdri_json_real(j, NULL, sums[k + c] > 0 ? sums[c] / sums[k + c] : NAN);
 	kdri_json_end_array(j);
-	j->digits = DIGITS;
 	kdri_free(ctx, sums);
 }
 
