@@ -80,6 +80,9 @@ fit_cells <- function(values, batch, k, call, ..., representation = TRUE) {
   list(fit = fit, columns = columns, xy = if (!all(is.na(xy))) xy, shared = shared)
 }
 
+# Columns that an earlier run may have written and a later one may not.
+earlier_columns <- function(name) paste0(name, c("_confidence", "_second", "_match"))
+
 #' Cluster cells of several batches
 #'
 #' The cells of each batch are one data set. Samples are in columns, as in all
@@ -119,9 +122,12 @@ kd_cluster.SingleCellExperiment <- function(x, batch = NULL, k = NULL, ..., assa
   batches <- if (!is.null(batch)) as.character(cell_column(x, batch))
   found <- fit_cells(cells_matrix(x, assay), batches, k, match.call(), ...)
   data <- SummarizedExperiment::colData(x)
+  for (column in intersect(earlier_columns(name), names(data))) data[[column]] <- NULL
   data[[name]] <- found$columns$cluster
   for (column in setdiff(names(found$columns), "cluster")) data[[paste0(name, "_", column)]] <- found$columns[[column]]
   SummarizedExperiment::colData(x) <- data
+  for (reduction in intersect(toupper(c(name, paste0(name, "_rep"))), SingleCellExperiment::reducedDimNames(x)))
+    SingleCellExperiment::reducedDim(x, reduction) <- NULL
   if (!is.null(found$xy)) SingleCellExperiment::reducedDim(x, toupper(name)) <- found$xy
   if (!is.null(found$shared)) SingleCellExperiment::reducedDim(x, paste0(toupper(name), "_REP")) <- found$shared
   metadata <- S4Vectors::metadata(x)
@@ -140,6 +146,8 @@ kd_cluster.Seurat <- function(x, batch = NULL, k = NULL, ..., assay = NULL, laye
   cells <- colnames(x)
   data <- stats::setNames(found$columns, paste0(name, "_", names(found$columns)))
   rownames(data) <- cells
+  for (column in intersect(earlier_columns(name), names(x@meta.data))) x@meta.data[[column]] <- NULL
+  for (reduction in c(name, paste0(name, "_rep"))) x@reductions[[reduction]] <- NULL
   x <- SeuratObject::AddMetaData(x, data)
   SeuratObject::Idents(x) <- stats::setNames(found$columns$cluster, cells)
   if (!is.null(found$shared))

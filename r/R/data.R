@@ -77,12 +77,45 @@ json_strings <- function(texts) {
 }
 
 # Texts as a file of JSON objects, which keeps their line ends. fields: further columns, such as ids.
-write_texts <- function(texts, fields = NULL) {
+write_texts <- function(texts, fields = NULL, name = "text") {
   path <- tempfile("kindred", fileext = ".json")
-  lines <- paste0("\"text\": ", json_strings(texts))
+  lines <- paste0(json_strings(name), ": ", json_strings(texts))
   for (name in names(fields)) lines <- paste0(lines, ", ", json_strings(name), ": ", json_strings(as.character(fields[[name]])))
   writeLines(paste0("{", lines, "}"), path, useBytes = TRUE)
   path
+}
+
+# The texts in the text column of a data frame, and what its other columns say of them by name: ids (as `id`), classes and data sets. may_lack: it may
+# lack the column of classes.
+frame_texts <- function(frame, how, name, may_lack) {
+  column <- function(title) {
+    if (!title %in% names(frame))
+      kd_stop(name, " has no column '", title, "': its columns are ", paste(names(frame), collapse = ", "), suggestion(title, names(frame)))
+    as.character(frame[[title]])
+  }
+  if (nrow(frame) < 2) kd_stop(name, " has ", nrow(frame), " rows: at least two texts are needed", status = 20L)
+  fields <- list(id = if (!is.null(how$id_column)) column(how$id_column) else if (.row_names_info(frame) > 0) row.names(frame))
+  for (title in c(how$label_column, how$task_column))
+    if (title %in% names(frame) || !may_lack || !identical(title, how$label_column)) fields[[title]] <- column(title)
+  list(texts = column(how$text_column), fields = fields[!vapply(fields, is.null, NA)])
+}
+
+# Groups of load_groups with the texts of data frames instead of these.
+texts_of_frames <- function(groups, how) {
+  unused <- intersect(names(how), c("columns", "rename", "recode"))
+  if (length(unused)) kd_stop(paste(unused, collapse = ", "), " has no effect with text_column: only the words of that column are used; remove it")
+  tables <- unlist(lapply(groups, function(g) g$tables), recursive = FALSE)
+  if (!any(vapply(tables, function(table) is.data.frame(table) || is_path(table), NA)))
+    kd_stop("text_column is ", shown(how$text_column), ", but no table has columns of texts: use it with data frames and files")
+  lapply(groups, function(group) {
+    for (i in which(vapply(group$tables, is.data.frame, NA))) {
+      found <- frame_texts(group$tables[[i]], how, own_name(group, i), group$may_lack)
+      if (is.null(group$fields)) group$fields <- vector("list", length(group$tables))
+      group$tables[[i]] <- found$texts
+      group$fields[i] <- list(found$fields)
+    }
+    group
+  })
 }
 
 read_paths <- function(session, paths, names, how, may_lack = rep(FALSE, length(paths)), memory = NULL, model = NULL)
@@ -132,7 +165,9 @@ default_missing <- function(algorithm, family) {
 # explained: columns and classes that the options name may be in the views.
 load_groups <- function(session, groups, how, missing = NULL, explained = FALSE) {
   if (is.null(how$missing)) how$missing <- missing
-  text_how <- how[intersect(names(how), c("id_column", "label_column", "text_column", "texts"))]
+  by_column <- !is.null(how$text_column) && !explained
+  if (by_column) groups <- texts_of_frames(groups, how)
+  text_how <- how[intersect(names(how), c("id_column", "label_column", "text_column", "texts", if (by_column) "task_column"))]
   frame_how <- how[setdiff(names(how), c("text_column", "texts"))]
   found <- lapply(groups, function(g) vector("list", length(g$tables)))
   temporary <- character()
@@ -153,14 +188,26 @@ load_groups <- function(session, groups, how, missing = NULL, explained = FALSE)
   if (!is.null(places)) {
     paths <- names <- character()
     may_lack <- logical()
+    held <- vapply(seq_len(nrow(places)), function(row) is_texts(groups[[places$g[row]]]$tables[[places$i[row]]]), NA)
+    fields <- lapply(seq_len(nrow(places)), function(row) groups[[places$g[row]]]$fields[[places$i[row]]])
+    named <- all(vapply(fields[held], function(f) !is.null(f[["id"]]), NA)) && (all(held) || !is.null(text_how$id_column))
+    id_field <- text_how$id_column %||% "id"
+    if (any(held)) {
+      text_how$id_column <- if (named) id_field
+      text_how$text_column <- how$text_column %||% "text"
+    }
     for (row in seq_len(nrow(places))) {
       group <- groups[[places$g[row]]]
       i <- places$i[row]
       table <- group$tables[[i]]
-      if (is_texts(table)) {
-        table <- write_texts(table, group$fields[[i]])
+      if (held[row]) {
+        lacking <- if (!explained && is.null(fields[[row]])) intersect(names(how), c("id_column", "task_column", if (!group$may_lack) "label_column"))
+        if (length(lacking))
+          kd_stop(own_name(group, i), " is a vector of texts, without columns: use a data frame or a path with ", paste(lacking, collapse = ", "))
+        own <- fields[[row]]
+        if (!named) own <- own[names(own) != "id"] else names(own)[names(own) == "id"] <- id_field
+        table <- write_texts(table, own, text_how$text_column)
         temporary <- c(temporary, table)
-        text_how$text_column <- "text"
         names <- c(names, own_name(group, i))
       } else {
         names <- c(names, group$names[i])
@@ -168,8 +215,6 @@ load_groups <- function(session, groups, how, missing = NULL, explained = FALSE)
       paths <- c(paths, table)
       may_lack <- c(may_lack, group$may_lack || is_texts(group$tables[[i]]))
     }
-    if (length(temporary) && length(temporary) < length(paths) && any(!dir.exists(paths) & !paths %in% temporary))
-      kd_stop("text_column does not allow files and texts in one call: read the texts of the files first")
     read <- read_paths(session, paths, names, c(text_how, list(temporary = length(temporary) == length(paths), together_only = length(groups) > 1)), may_lack)
     owned(session, read$sets)
     for (n in seq_along(read$sets)) {

@@ -225,7 +225,16 @@ kd_read <- function(path, ..., format = NULL, name = NULL, columns = NULL, renam
   how <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column, task_column, text_column, texts, format = format,
                  delimiter = delimiter, encoding = encoding, header = header, transpose = flag(transpose, "transpose"), feature_names = feature_names)
   pointer <- if (inherits(model, "kindred")) call_c(session, C_model_make, alive(model)) else if (!is.null(model)) model$pointer
-  if (is.data.frame(path)) {
+  if (is.data.frame(path) && !is.null(text_column)) {
+    found <- texts_of_frames(list(list(tables = list(path), names = name %||% "data", stem = "data", may_lack = FALSE)), how)[[1]]
+    fields <- found$fields[[1]]
+    names(fields)[names(fields) == "id"] <- id_column %||% "id"
+    how$id_column <- if (!is.null(found$fields[[1]][["id"]])) id_column %||% "id"
+    file <- write_texts(found$tables[[1]], fields, text_column)
+    on.exit(unlink(file), add = TRUE)
+    sets <- read_paths(session, file, name %||% "data", c(how, list(temporary = TRUE)), FALSE, model = pointer)$sets
+    several <- FALSE
+  } else if (is.data.frame(path)) {
     sets <- read_frame(session, path, name %||% "data", how, pointer)
     several <- FALSE
   } else {

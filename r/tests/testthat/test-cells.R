@@ -40,6 +40,16 @@ test_that("SingleCellExperiment: names, second choices, matches and common coord
   expect_true(all(is.finite(shared)))
   expect_identical(rownames(shared), colnames(sce))
 })
+test_that("SingleCellExperiment: nothing of an earlier run is kept", {
+  skip_if_not_installed("SingleCellExperiment")
+  skip_if_not_installed("Matrix")
+  sce <- experiment()
+  sce$kindred_match <- sce$kindred_own <- 1
+  sce <- quiet(kd_cluster(sce, k = 3, method = "kmeans", map = FALSE)) # one batch has no matches
+  expect_true("kindred_own" %in% names(SummarizedExperiment::colData(sce)))
+  expect_false("kindred_match" %in% names(SummarizedExperiment::colData(sce)))
+})
+
 test_that("SingleCellExperiment: labels equal those of transposed matrices", {
   skip_if_not_installed("SingleCellExperiment")
   skip_if_not_installed("Matrix")

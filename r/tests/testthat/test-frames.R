@@ -131,3 +131,28 @@ test_that("values can be replaced", {
   expect_kindred_error(kd_cluster(frame, k = 2, recode = list(smoker = c(oui = "yes"))), "no cell of column 'smoker' is 'oui'", 20L)
   expect_kindred_error(kd_cluster(frame, k = 2, recode = c("a")), "recode|COLUMN")
 })
+
+test_that("texts of a data frame are clustered by their words", {
+  words <- list(c("flour", "oven", "baker", "dough", "pastry", "crust"), c("voyage", "harbour", "sailor", "anchor", "captain", "mast"))
+  texts <- unlist(lapply(words, function(own) vapply(1:15, function(i) paste(own[(i + 0:3) %% 6 + 1], collapse = " "), "")))
+  frame <- data.frame(body = texts, price = seq_along(texts) %% 7, topic = rep(c("a", "b"), 15), nr = paste0("r", seq_along(texts)))
+  want <- unname(labels(kd_cluster(list(texts), k = 2, map = FALSE))[[1]])
+  expect_identical(want, rep(0:1, each = 15))
+  fit <- kd_cluster(frame, k = 2, text_column = "body", id_column = "nr", map = FALSE)
+  expect_identical(unname(labels(fit)), want)
+  expect_identical(as.data.frame(fit)$id, frame$nr)
+  path <- tempfile(fileext = ".csv")
+  utils::write.csv(frame, path, row.names = FALSE)
+  both <- kd_cluster(list(a = frame, b = path, c = texts), k = 2, text_column = "body", map = FALSE)
+  expect_identical(unname(lapply(labels(both), unname)), rep(list(want), 3))
+  for (table in list(frame, path))
+    expect_setequal(names(labels(kd_cluster(table, k = 2, text_column = "body", task_column = "topic", map = FALSE))), c("a", "b"))
+  expect_identical(dim(kd_read(frame, text_column = "body")), dim(kd_read(path, text_column = "body")))
+  for (option in c("text_column", "id_column", "label_column", "task_column")) {
+    how <- list(k = 2, text_column = "body")
+    how[[option]] <- "nix"
+    for (table in list(frame, path)) expect_kindred_error(do.call(kd_cluster, c(list(table), how)), "no column 'nix'")
+    expect_kindred_error(do.call(kd_cluster, c(list(list(texts), k = 2), stats::setNames(list("nix"), option))), option)
+  }
+  expect_kindred_error(kd_cluster(frame, k = 2, text_column = "body", columns = "price"), "columns has no effect with text_column")
+})
