@@ -497,12 +497,6 @@ def said(what):
     if what == "new":
         return markdown(["collections", "kind of data", "a class removed: runs", "warned", "most flagged samples are of that class", "all classes: runs", "warned"],
                         [list(row) for row in statements.new_classes()], 2)
-    if what == "own":
-        return markdown(["collections", "a class removed: runs", "absorbed", "of these reported", "another group reported", "all classes: runs", "reported"],
-                        [list(row) for row in statements.own_groups()], 1)
-    if what == "own-range":
-        return markdown(["collections", "a class removed: runs", "other numbers", "of these the class has a cluster", "all classes: runs", "other numbers"],
-                        [list(row) for row in statements.own_ranges()], 1)
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 

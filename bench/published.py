@@ -7,7 +7,7 @@ office     the 12 pairs of Office-Caltech10 with SURF features, all samples
 amazon     the 12 pairs of Amazon reviews, 400 of the 2,000 samples of each domain
 pairs      every pair of data sets with the same classes in KINDRED_DATA, at most --size samples each (200), one draw
 sentences  posts and subject lines of newsgroups, as words and as sentence embeddings: clusters, and classes carried from train to test
-cells      clusters of cells of several batches, with scores of mixing
+cells      clusters of cells of several batches
 classes    classes of these cells carried from batch to batch; harmony_nn: the 15 nearest cells of the source in Harmony's embedding vote
 
 Harmony is the package harmonypy (Debian: python3-harmonypy) with default options, on the 20 leading directions of log(1 + counts per 10,000); `cells` then runs k-means.
@@ -317,21 +317,20 @@ def cell_clusters(args, title, method):
     truth, k = [auto.lines(s[2]) for s in sets], len(set(np.concatenate([auto.lines(s[2]) for s in sets])))
     run = lambda *words: common.program(args, "cluster", "-k", k, "--threads", 1, *words)
     files = [f"{s[0]}={s[1]}" for s in sets]
-    how, joint, ilisi = CLUSTERINGS[method], ["", "", ""], ""
+    how, joint = CLUSTERINGS[method], ["", "", ""]
     if method.endswith("alone"):
         labels = [run(*how, f)["tasks"][0]["labels"] for f in files]  # numbers of different batches have nothing to do with each other
     else:
         if method == "harmony":
             moved = harmony([auto.load(s[1]) for s in sets])
-            found, result = KMeans(k, n_init=10, random_state=0).fit_predict(np.vstack(moved)), {}
+            found = KMeans(k, n_init=10, random_state=0).fit_predict(np.vstack(moved))
             labels = np.split(found, np.cumsum([len(t) for t in truth])[:-1])
         else:
-            result = run("--quality", "--resamples", 0, *how, *files)
-            labels = [t["labels"] for t in result["tasks"]]
+            labels = [t["labels"] for t in run(*how, *files)["tasks"]]
         stacked, batch = np.concatenate(labels), np.repeat(np.arange(len(sets)), [len(t) for t in truth])
         joint = [normalized_mutual_info_score(np.concatenate(truth), stacked, average_method="geometric"), adjusted_rand_score(np.concatenate(truth), stacked), entropy(stacked, batch)]
-        joint, ilisi = ["%.4f" % v for v in joint], "%.4f" % result["mixing"]["ilisi"] if result else ""
-    return [[len(sets), sum(map(len, truth)), k, "%.4f" % np.mean([normalized_mutual_info_score(t, z, average_method="geometric") for t, z in zip(truth, labels)]), *joint, ilisi]]
+        joint = ["%.4f" % v for v in joint]
+    return [[len(sets), sum(map(len, truth)), k, "%.4f" % np.mean([normalized_mutual_info_score(t, z, average_method="geometric") for t, z in zip(truth, labels)]), *joint]]
 
 
 def harmony_neighbours(source, target):
@@ -343,7 +342,7 @@ def harmony_neighbours(source, target):
 
 
 def cells(args):
-    return common.fill(args, "published-cells", ["collection", "method", "batches", "cells", "k", "nmi_each", "nmi", "ari", "entropy", "ilisi"],
+    return common.fill(args, "published-cells", ["collection", "method", "batches", "cells", "k", "nmi_each", "nmi", "ari", "entropy"],
                        [(t, m) for t in CELLS for m in CLUSTERINGS], lambda key: cell_clusters(args, *key))
 
 
@@ -424,8 +423,8 @@ def table(kind, rows):
                   *("%.3f" % float(r[m]) for m in SENTENCE_METHODS)] for r in rows]
         return ["texts", "features", "NMI: kindred, together", "kindred, each alone", "k-means", *(("accuracy: " if m == "kindred" else "") + NAMES[m] for m in SENTENCE_METHODS)], lines, 2
     if kind == "cells":
-        lines = [[f"`{r['collection']}`", f"{r['batches']}, {r['cells']}", r["method"], *("%.3f" % float(r[m]) if r[m] else "" for m in ("nmi_each", "nmi", "ari", "entropy", "ilisi"))] for r in rows]
-        return ["data", "batches, cells", "method", "NMI, mean of batches", "NMI, all cells", "ARI, all cells", "mixing in clusters", "iLISI"], lines, 3
+        lines = [[f"`{r['collection']}`", f"{r['batches']}, {r['cells']}", r["method"], *("%.3f" % float(r[m]) if r[m] else "" for m in ("nmi_each", "nmi", "ari", "entropy"))] for r in rows]
+        return ["data", "batches, cells", "method", "NMI, mean of batches", "NMI, all cells", "ARI, all cells", "mixing in clusters"], lines, 3
     groups = {c: [r for r in rows if r["collection"] == c] for c in dict.fromkeys(r["collection"] for r in rows)}
     shown = [*METHODS, "harmony_nn"]
     return ["data", "pairs", *(NAMES[m] for m in shown)], [[f"`{c}`", len(own), *("%.3f" % np.mean([float(r[m]) for r in own]) for m in shown)] for c, own in groups.items()], 1

@@ -9,11 +9,6 @@ k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and h
 transfer  `transfer`: confidence, the three verdicts, classes with few predicted labels, distance of source and target
 new       `transfer` with and without one class of the source: how often "may belong to a class that the source does not have" is said, and how many of
           these samples do; the constants of (E4) in src/methods/transfer_auto/report.c were chosen on every second collection
-own       `cluster` with one class removed from all data sets but one, where it has at most a tenth of the samples, and one cluster less than classes:
-          how often "form a group of their own" is said, and whether it is this class; and with all classes, where it is never right. The constants of
-          (E4) in src/jobs/own_groups.c were chosen on the collections of OWN_CHOSEN
-own-range the same with -k 2-K, K one more than classes, without tables: how often data sets get different numbers of clusters, and whether the
-          removed class then has a cluster of its own
 fit       computes the constants of src/engine/ensemble/probability_right.c from these results, and how often matches are right that get each probability
           with the constants of the other sources; runs nothing
 
@@ -319,114 +314,6 @@ def new_classes():
                 yield title, kind, len(gone), len(said), sum(2 * int(r["said_lacks"]) > int(r["said"]) for r in said), len(whole), sum(int(r["said"]) > 0 for r in whole)
 
 
-# --- groups of one data set ------------------------------------------------------------------------------------------------
-
-OWN_CHOSEN = ["webkb4", "handdigits:mnist_crop+usps", "la12", "sc_mixology3", "coil20"]
-
-
-def only_in(tasks, own, name, rng, share=0.1):
-    """Leaves a class in one data set only, with at most a tenth of its samples."""
-    for at, task in enumerate(tasks):
-        if at != own:
-            without(task, name)
-    stem, path, labels = tasks[own]
-    head, x, classes = auto.load_table(path, labels) if path.suffix == ".csv" else (None, auto.load(path), auto.lines(labels))
-    others, has = np.flatnonzero(classes != name), np.flatnonzero(classes == name)
-    rows = np.sort(np.r_[others, rng.permutation(has)[:max(8, int(share / (1 - share) * len(others)))]])
-    auto.write(path, x[rows], head)
-    labels.write_text("".join(c + "\n" for c in classes[rows]))
-
-
-def own_tasks(title, size, seed, removed, folder):
-    """(data sets, their classes, number of classes, data set with the class of its own or -1, its class); None: too few classes."""
-    tasks = auto.draw(auto.tasks_of(title), int(size), int(seed), folder)
-    truth = [auto.lines(labels) for *_, labels in tasks]
-    shared = sorted(set.intersection(*({c for c in set(t) if sum(t == c) >= 8} for t in truth)))
-    classes, at, name = len(set(np.concatenate(truth))), -1, ""
-    if len(tasks) < 2 or len(shared) < 3:
-        return None
-    if int(removed):
-        rng = np.random.default_rng([int(seed), len(title)])
-        at, name = int(rng.integers(len(tasks))), shared[rng.integers(len(shared))]
-        only_in(tasks, at, name, rng)
-        truth = [auto.lines(labels) for *_, labels in tasks]
-    for *_, labels in tasks:
-        labels.unlink()
-    return tasks, truth, classes, at, name
-
-
-def own_run(args, drawn, k, title, seed):
-    return common.program_timed(args, "cluster", "-k", k, "--seed", seed, "--missing", "mean", *(["--header"] if "/" in title else []),
-                                *(f"{stem}={path}" for stem, path, _ in drawn[0]), optional=True)[0]
-
-
-def own_keys(args, tables):
-    return [(title, args.size, seed, removed) for seed in range(1, args.seeds + 1) for title in [*auto.SETS, *NEW, *tables] for removed in (1, 0)]
-
-
-def own(args):
-    def make(key):
-        title, size, seed, removed = key
-        with tempfile.TemporaryDirectory() as folder:
-            drawn = own_tasks(title, size, seed, removed, folder)
-            r = drawn and own_run(args, drawn, drawn[2] - 1, title, seed)
-        if not r:  # too few classes or samples
-            return [["", drawn[2] if drawn else 0, 0, 0, 0, 0]]
-        _, truth, classes, at, name = drawn
-        said = [re.match(r"(?:about )?(\d+) samples of (.*) form a group of their own within cluster (\d+)", w) for w in r["warnings"]]
-        said, absorbed, right = [(m[2], int(m[3])) for m in said if m], 0, 0
-        if int(removed):
-            labels = np.array(r["tasks"][at]["labels"])
-            main = np.bincount(labels[truth[at] == name]).argmax()
-            inside = truth[at][labels == main] == name
-            absorbed, right = int(2 * sum(inside) < len(inside) and 2 * sum(inside) > sum(truth[at] == name)), (r["tasks"][at]["name"], main) in said
-        return [[r.get("data", ""), classes, sum(truth[at] == name) if int(removed) else 0, absorbed, len(said), int(right)]]
-
-    return common.fill(args, "statements-own", ["task", "size", "seed", "removed", "data", "classes", "group", "absorbed", "said", "right"],
-                       own_keys(args, [*auto.folders("tables"), *auto.folders("tables_made")]), make)
-
-
-def own_range(args):
-    """differs: data sets that got more clusters; right: the removed class is most of a cluster, and most of it is there, of the only such data set."""
-    def make(key):
-        title, size, seed, removed = key
-        with tempfile.TemporaryDirectory() as folder:
-            drawn = own_tasks(title, size, seed, removed, folder)
-            r = drawn and own_run(args, drawn, f"2-{drawn[2] + 1}", title, seed)
-        if not r:
-            return [["", drawn[2] if drawn else 0, "", 0, 0, 0]]
-        _, truth, classes, at, name = drawn
-        said = [re.match(r"(.*) has \d+ clusters instead of ", w) for w in r["warnings"]]
-        said, alone = [m[1] for m in said if m], 0
-        if int(removed):
-            labels = np.array(r["tasks"][at]["labels"])
-            inside = truth[at][labels == np.bincount(labels[truth[at] == name]).argmax()] == name
-            alone = 2 * sum(inside) > len(inside) and 2 * sum(inside) > sum(truth[at] == name)
-        return [[r.get("data", ""), classes, " ".join(str(t["k"]) for t in r["tasks"]), len(said), int(alone), int(alone and said == [r["tasks"][at]["name"]])]]
-
-    return common.fill(args, "statements-own-range", ["task", "size", "seed", "removed", "data", "classes", "k", "differs", "alone", "right"], own_keys(args, []), make)
-
-
-def own_groups():
-    """(collections, a class removed, of these absorbed by a cluster, absorbed and said, said where not, runs with all classes, said)"""
-    rows = [r for r in common.read_csv(common.RESULTS / "statements-own.csv") if r["data"]]
-    for title, chosen in (("constants chosen on them", True), ("others", False)):
-        some = [r for r in rows if (r["task"] in OWN_CHOSEN) == chosen]
-        gone, whole = [r for r in some if r["removed"] == "1"], [r for r in some if r["removed"] == "0"]
-        absorbed = [r for r in gone if r["absorbed"] == "1"]
-        yield (title, len(gone), len(absorbed), sum(r["right"] == "1" for r in absorbed), sum(int(r["said"]) > int(r["right"]) for r in gone), len(whole),
-               sum(int(r["said"]) > 0 for r in whole))
-
-
-def own_ranges():
-    """(collections, a class removed, of these with other numbers, of these right, runs with all classes, with other numbers); tables are excluded."""
-    rows = [r for r in common.read_csv(common.RESULTS / "statements-own-range.csv") if r["data"] not in ("", "a table")]
-    for title, chosen in (("constants chosen on them", True), ("others", False)):
-        some = [r for r in rows if (r["task"] in OWN_CHOSEN) == chosen]
-        gone, whole = [r for r in some if r["removed"] == "1"], [r for r in some if r["removed"] == "0"]
-        yield (title, len(gone), sum(int(r["differs"]) > 0 for r in gone), sum(r["right"] == "1" for r in gone), len(whole), sum(int(r["differs"]) > 0 for r in whole))
-
-
 # --- what the results say --------------------------------------------------------------------------------------------------
 
 
@@ -604,8 +491,8 @@ def fit(args):
         print(*row[:3], "%.2f" % row[3])
 
 
-CASES = {"clusters": clusters, "k": number, "transfer": transfers, "new": new, "own": own, "own-range": own_range, "fit": fit}
+CASES = {"clusters": clusters, "k": number, "transfer": transfers, "new": new, "fit": fit}
 
 
 if __name__ == "__main__":
-    sys.exit(common.measure(__doc__, CASES, ["clusters", "k", "transfer", "new", "own", "own-range"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2})]))
+    sys.exit(common.measure(__doc__, CASES, ["clusters", "k", "transfer", "new"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2})]))

@@ -473,54 +473,6 @@ void cli_quality_lines(FILE *out, const kdr_quality *q)
 		print_line(out, "stability", q->stability, words);
 }
 
-/* Which data sets, and which known classes, the clusters have. */
-static void print_shares(FILE *out, const kdri_json_value *clusters)
-{
-	enum { MOST_CLUSTERS = 12 };
-	const int64_t count = kdri_json_count(clusters),
-	              most = count > MOST_CLUSTERS + 1 ? MOST_CLUSTERS : count;
-	bool known = false;
-	for (int64_t c = 0; c < count; c++)
-		known = known || kdri_json_get(kdri_json_at(clusters, c), "purity");
-	fprintf(out, "\ncluster  samples  data sets  largest  entropy%s\n", known ? "  purity" : "");
-	for (int64_t c = 0; c < most; c++) {
-		const kdri_json_value *own = kdri_json_at(clusters, c);
-		fprintf(out, "%7lld  %7lld  %9lld  %7.2f  %7.2f", cli_integer_at(own, "number"),
-		        cli_integer_at(own, "size"),
-		        (long long)kdri_json_count(kdri_json_get(own, "samples")),
-		        kdri_json_number(kdri_json_get(own, "largest"), 0),
-		        kdri_json_number(kdri_json_get(own, "entropy"), 0));
-		double purity = cli_number_at(own, "purity");
-		if (known && isfinite(purity))
-			fprintf(out, "  %6.2f", purity);
-		fputc('\n', out);
-	}
-	if (most < count)
-		fprintf(out, "... (%lld more, see mixing in result.json)\n", (long long)(count - most));
-	fprintf(out,
-	        "largest: fraction of the cluster that is from the most frequent data set\n"
-	        "entropy: of these fractions; 0 = one data set only, 1 = all data sets equally\n%s",
-	        known ? "purity: fraction of the cluster that is of the most frequent known class\n" : "");
-}
-
-static void print_mixing(FILE *out, const kdri_json_value *mixing)
-{
-	const char *space = cli_text_at(mixing, "space");
-	if (!mixing)
-		return;
-	fprintf(out, "\nhow well the prepared data sets mix; the clusters change only batch_asw\n");
-	print_line(out, "ilisi", cli_number_at(mixing, "ilisi"),
-	           "0 to 1, higher is better mixed: number of data sets among the neighbours of a sample");
-	print_line(
-	        out, "kbet", cli_number_at(mixing, "kbet"),
-	        "0 to 1, higher is better mixed: fraction of neighbourhoods with the same data set proportions as all samples");
-	print_line(out, "batch_asw", cli_number_at(mixing, "batch_asw"),
-	           "0 to 1, higher is better mixed: 1 - |silhouette by data set|, mean over the clusters");
-	if (space)
-		fprintf(out, "computed on %s\n", space);
-	print_shares(out, kdri_json_get(mixing, "clusters"));
-}
-
 static void print_quality(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
@@ -536,7 +488,6 @@ static void print_quality(FILE *out, const cli_run *run)
 	}
 	if (any)
 		fprintf(out, "%s\n", kdri_quality_note());
-	print_mixing(out, kdri_json_get(run->about, "mixing"));
 }
 
 /* --- features and bridges of a transfer ----------------------------------------------------------- */

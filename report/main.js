@@ -26,7 +26,6 @@ function main() {
     compareSection();
     drawPart("markers", markers);
     drawPart("across", across);
-    mixing();
     drawPart("transfer", transfer);
     drawPart("label", labelSection);
     drawPart("edit", editSection);

@@ -72,20 +72,3 @@ function markers() {
     behindLazily("Table of the markers", () => pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Mean", num: true },
       { title: "Samples with it", num: true }, { title: "Adjusted p (exploratory)", num: true }], rows.length, (i) => rows[i], "Markers of the clusters")));
 }
-
-/* How well data sets mix, with --quality. */
-function mixing() {
-  const m = object(D.mixing), clusters = list(m.clusters).map(object), known = clusters.some((c) => isNumber(c.purity));
-  if (!clusters.length) return;
-  const figure = (name, value, words) => [{ head: name }, number(value, 3), words];
-  const rows = clusters.map((c) => [{ head: isNumber(c.number) ? Name(c.number) : "–" }, count(c.size), Object.entries(object(c.samples)).map(([t, n]) => `${t} ${count(n)}`).join(", "),
-    share(c.largest), share(c.entropy), ...(known ? [share(c.purity)] : [])]);
-  section("mixing", "Mixing of the data sets",
-    el("p", {}, "How well the data sets mix after preprocessing, from 0 (separated) to 1 (fully mixed). iLISI and kBET do not depend on the clusters.", typeof m.space === "string" ? ` Computed on ${m.space}.` : null),
-    table([{ title: "Measure" }, { title: "Value", num: true }, { title: "Meaning" }], [
-      figure("iLISI", m.ilisi, "number of data sets among the neighbours of a sample"),
-      figure("kBET", m.kbet, "fraction of neighbourhoods with the same data set proportions as all samples"),
-      figure("Batch ASW", m.batch_asw, "1 − |silhouette by data set|, mean over the clusters")], { label: "How well the data sets mix" }),
-    behindLazily("Table of the data sets in each cluster", () => pages([{ title: "Cluster" }, { title: "Samples", num: true }, { title: "Data sets" }, { title: "Largest fraction", num: true },
-      { title: "Entropy", num: true }, ...(known ? [{ title: "Purity", num: true }] : [])], rows.length, (i) => rows[i], "Data sets in each cluster")));
-}

@@ -394,8 +394,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         Initial labels of each data set, from 0. The method then makes a single run
         that starts from them.
     quality : bool, default=False
-        Also compute scores that need no known classes (:meth:`Result.quality`) and,
-        for several data sets, how well they mix (:meth:`Result.mixing`).
+        Also compute scores that need no known classes (:meth:`Result.quality`).
     resamples : int, optional
         Number of additional fits that measure the stability for `quality`. The
         default is 5; 0 skips the stability.

@@ -492,17 +492,6 @@ class Result:
         q = lib.kdr_result_quality(self._result, self.index(task))
         return None if q == ffi.NULL else quality_dict(q)
 
-    def mixing(self):
-        """Return how well several data sets mix in the clusters.
-
-        Returns
-        -------
-        dict or None
-            ``mixing`` of result.json; None for one data set, or unless the job was
-            run with ``quality=True``.
-        """
-        return json.loads(self.to_json(samples=False)).get("mixing")
-
     def clusters(self, task=0):
         """Return the features that distinguish each cluster of a data set.
 

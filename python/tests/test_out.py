@@ -84,21 +84,6 @@ class Out(PartsTest):
         with self.assertRaisesRegex(ValueError, "truth, or data"):
             kindred.evaluate(labels)
 
-    def test_mixing_of_several_data_sets(self):
-        from sklearn.metrics import silhouette_samples
-        r = quiet(kindred.cluster, {"a": self.x, "b": self.z}, 3, "lssmtc", quality=True, resamples=0)
-        m = r.mixing()
-        x = np.vstack(r.arrays["embedding"])
-        labels, batch = np.concatenate([r.labels("a"), r.labels("b")]), np.repeat([0, 1], [60, 30])
-        within = [np.mean(1 - np.abs(silhouette_samples(x[labels == c], batch[labels == c]))) for c in range(3)]
-        self.assertAlmostEqual(m["batch_asw"], np.mean(within), places=8)
-        self.assertEqual([c["samples"] for c in m["clusters"]],
-                         [{"a": int(sum(r.labels("a") == c)), "b": int(sum(r.labels("b") == c))} for c in range(3)])
-        shares = np.array([20, 10]) / 30
-        self.assertAlmostEqual(m["clusters"][0]["entropy"], -(shares * np.log(shares)).sum() / np.log(2))
-        self.assertIsNone(quiet(kindred.cluster, {"a": self.x, "b": self.z}, 3, "lssmtc").mixing())
-        self.assertIsNone(quiet(kindred.cluster, self.x, 3, "kmeans", quality=True, resamples=0).mixing())
-
     def compare_p(self, x, labels, clusters):
         """The p-values of clusters are those of SciPy, adjusted by Benjamini and Hochberg over all columns that vary."""
         from scipy.stats import mannwhitneyu

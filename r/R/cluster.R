@@ -61,7 +61,7 @@
 #' @param pooled Stack all data sets into one and cluster that.
 #' @param init Initial labels, from 0: a vector for one data set, or a list.
 #' @param quality Also compute scores that need no known classes (in
-#'   `summary(fit)$quality`), and how well several data sets mix.
+#'   `summary(fit)$quality`).
 #' @param resamples Number of additional fits that measure the stability for
 #'   `quality`. The default is 5; 0 skips them.
 #' @param map Also compute a two-dimensional map of the samples, for `plot()` and

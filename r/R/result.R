@@ -218,8 +218,6 @@ summary.kindred <- function(object, ...) {
       data.frame(dataset = task$name, silhouette = q$silhouette %||% NA, davies_bouldin = q$davies_bouldin %||% NA,
                  calinski_harabasz = q$calinski_harabasz %||% NA, stability = q$stability %||% NA)
     }))
-    out$mixing <- json$mixing[intersect(c("ilisi", "kbet", "batch_asw"), names(json$mixing))]
-    if (!length(out$mixing)) out$mixing <- NULL
     out$preprocessing <- json$preprocessing
   }
   structure(out, class = "summary.kindred")
@@ -263,10 +261,6 @@ print.summary.kindred <- function(x, ...) {
   if (!is.null(x$quality)) {
     cat("\nQuality:\n")
     print(x$quality, row.names = FALSE, digits = 3)
-  }
-  if (!is.null(x$mixing)) {
-    cat("\nHow well the prepared data sets mix (0 to 1, higher is better mixed; the clusters change only batch_asw):\n")
-    print(round(unlist(x$mixing), 3))
   }
   for (name in names(x$advice)) if (length(x$advice[[name]])) cat("\n", paste0(x$advice[[name]], "\n"), sep = "")
   if (is.character(x$preprocessing) && length(x$preprocessing) == 1) cat("\nPreprocessing: ", x$preprocessing, "\n", sep = "")

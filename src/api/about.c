@@ -66,9 +66,6 @@ void kdri_result_about_free(kdr_result *r)
 	for (int64_t i = 0; r->bridges && i < r->bridge_count; i++) {
 		KDRI_FREE_WITH(a, r->bridges[i].name, r->bridges[i].path);
 	}
-	if (r->mixing) {
-		KDRI_FREE_WITH(a, r->mixing->clusters, r->mixing->set, r->mixing->samples, r->mixing);
-	}
 	KDRI_FREE_WITH(a, r->bridges, r->shared);
 }
 

@@ -86,23 +86,6 @@ typedef struct kdri_bridge {
 /* Number of example samples of a cluster, of each kind. */
 enum { KDRI_EXAMPLES = 3 };
 
-/* A cluster of all data sets, and how many samples each of them has in it; jobs/say/mixing.c defines the figures. */
-typedef struct kdri_mixing_cluster {
-	int64_t number;
-	int64_t size;
-	int64_t first,
-	        sets; /* its data sets: entries first .. first + sets - 1 of `set` and `samples` below */
-	double largest, entropy;
-	double purity; /* NaN if no class is known */
-} kdri_mixing_cluster;
-typedef struct kdri_mixing {
-	kdri_mixing_figures figures;
-	const char *space; /* static text: what they were computed on; NULL: there is no common space */
-	kdri_mixing_cluster *clusters;
-	int64_t nclusters;
-	int64_t *set, *samples;
-} kdri_mixing;
-
 /* A cluster of the level before that has become several, and what sets the samples of `right` apart from those of `left`: effects as
  * of kdri_cluster_profile, mean_inside of `right` and mean_outside of `left`. */
 enum { KDRI_SPLIT_FEATURES = 5 };
@@ -273,7 +256,6 @@ struct kdr_result {
 	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
 	int64_t numbers;      /* all numbers of clusters are below */
 	char **titles;        /* `numbers`: what is special about each cluster, or NULL; NULL: not known */
-	kdri_mixing *mixing;  /* NULL: not requested, or a single data set */
 	/* If several numbers of clusters were fitted, with growing k; levels[main_level] is this result, the others are owned. */
 	kdr_result **levels;
 	int64_t level_count, main_level;

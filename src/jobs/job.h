@@ -99,13 +99,4 @@ kdr_status kdri_job_order_classes(kdr_context *ctx, kdr_data *const *sets, int64
 kdr_status kdri_job_score(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data,
                           bool named, int64_t classes);
 
-/* --- own_groups.c --------------------------------------------------------------------------------- */
-
-/* Warns of groups that one data set has and the others do not; more[t]: how many clusters data set t needs for them beyond its own. Once
- * clusters have numbers. matched: only groups within clusters that another data set has, too. */
-kdr_status kdri_job_own_groups(kdr_context *ctx, kdr_result *result, kdr_data *const *data, bool matched,
-                               int64_t *more);
-/* Cuts the advice of these warnings for data set t, where it has been tried in vain. */
-void kdri_own_groups_tried(kdr_result *result, int64_t t);
-
 #endif

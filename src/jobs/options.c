@@ -66,7 +66,7 @@ static const entry table[] = {
 	MAIN("cannot-link", FILE, CLUSTER, options.cannot_link, "FILE",
 	     "methods auto and kmeans: pairs of samples that are in different clusters, two ids per line"),
 	MAIN("quality", FLAG, CLUSTER, options.quality, NULL,
-	     "also report quality scores that need no known classes: silhouette, Davies-Bouldin, Calinski-Harabasz, and stability under resampling (five more fits); for several data sets also how well they mix: iLISI, kBET, batch ASW, and the data sets in each cluster"),
+	     "also report quality scores that need no known classes: silhouette, Davies-Bouldin, Calinski-Harabasz, and stability under resampling (five more fits)"),
 	MAIN("resamples", INT, CLUSTER, options.resamples, "N",
 	     "with --quality: number of fits for the stability score (default 5; 0 to skip it)", .max = 1000,
 	     .initial = "5", .needs = "quality data"),

@@ -208,9 +208,6 @@ class Page(PageTest):
         text = self.js("return document.getElementById('trust').textContent")
         for piece in ("Silhouette", "Davies-Bouldin", "Stability", "not whether they are meaningful"):
             self.assertIn(piece, text)
-        text = self.js("return document.getElementById('mixing').textContent")
-        for piece in ("iLISI", "kBET", "Batch ASW", "leading directions"):
-            self.assertIn(piece, text)
         self.check_geometry("quality")
         self.open(self.transfer("probable", "--probabilities"))
         text = self.js("return document.getElementById('trust').textContent")

@@ -57,44 +57,6 @@ class Quality(CliTest):
         self.assertEqual(told[0], told[1])
         self.assertEqual([t["labels"] for t in self.result()["tasks"]], [labels for labels, _ in told[0]])
 
-    def mixing(self, method, *files, more=()):
-        printed = self.run_kindred("cluster", "-m", method, "-k", 3, "--quality", "--resamples", 0, "-o", "out", "--force", *more, *files).stdout
-        return self.result().get("mixing"), printed
-
-    def test_mixing_of_data_sets(self):
-        """Counterparts are one cluster; two samples of one population mix, and a method that shares no clusters has none in common."""
-        for seed, name in ((1, "a"), (2, "b")):
-            self.write(f"{name}.csv", blobs(3, seed=seed, each=40))
-            self.write(f"{name}.labels", "".join(f"c{i % 3}\n" for i in range(120)))
-        m, printed = self.mixing("auto", "a.csv", "b.csv", more=["--score"])
-        self.assertGreater(m["ilisi"], 0.8)
-        self.assertGreater(m["kbet"], 0.8)
-        self.assertGreater(m["batch_asw"], 0.9)
-        self.assertEqual((m["tested"], len(m["clusters"])), (240, 3))
-        for c in m["clusters"]:
-            self.assertEqual((c["samples"], c["size"], c["largest"], c["purity"]), ({"a": 40, "b": 40}, 80, 0.5, 1))
-            self.assertAlmostEqual(c["entropy"], 1)
-        for word in ("how well the prepared data sets mix", "ilisi", "kbet", "batch_asw", "minus the mean of their data set", "purity"):
-            self.assertIn(word, printed)
-        m, printed = self.mixing("kmeans", "a.csv", "b.csv")
-        self.assertEqual([len(c["samples"]) for c in m["clusters"]], [1] * 6)
-        self.assertEqual([(c["largest"], c["entropy"], "purity" in c) for c in m["clusters"]], [(1, 0, False)] * 6)
-        self.assertIsNone(m["batch_asw"])
-        self.assertNotIn("purity", printed)
-        m, _ = self.mixing("kmeans", "a.csv", "b.csv", more=["--pooled"])
-        self.assertEqual(sorted(len(c["samples"]) for c in m["clusters"]), [2] * 3)
-        m, printed = self.mixing("lssmtc", "a.csv", "b.csv")
-        self.assertEqual(len(m["clusters"]), 3)
-        self.assertIn("common representation", m["space"])
-        self.assertEqual(self.mixing("kmeans", "a.csv")[0], None)
-
-    def test_data_sets_apart_do_not_mix(self):
-        self.write("a.csv", blobs(3, each=40))
-        self.write("b.csv", blobs(3, seed=2, spread=0.01, each=40))  # as far apart as within: neighbours are of the same data set
-        m, _ = self.mixing("auto", "a.csv", "b.csv")
-        self.assertLess(m["ilisi"], 0.6)
-        self.assertLess(m["kbet"], 0.5)
-
     def test_one_cluster_has_no_figures(self):
         self.write("a.csv", blobs(2))
         self.write("one.labels", "0\n" * 40)

@@ -46,7 +46,7 @@ class MpiTest(CliTest):
         return result
 
     OF_THE_RUN = ("command_line", "threads", "seconds", "peak_rss_bytes", "method_fields", "table",
-                  "exploratory_p", "exploratory_p_adjusted", "mixing")  # the last three are not computed by several processes
+                  "exploratory_p", "exploratory_p_adjusted")  # the last two are not computed by several processes
 
     def nearly(self, many, one, where="result"):
         """All that result.json says, to rounding: profiles, confidences, examples, scores."""

@@ -64,58 +64,6 @@ static kdr_status quality(kdr_context *ctx)
 	return st;
 }
 
-static kdr_status mixing(kdr_context *ctx)
-{
-	kdr_data *data[2] = { NULL, NULL };
-	kdr_result *r = NULL;
-	kdr_job_options o;
-	kdr_job_options_init(&o);
-	o.method = "kmeans";
-	o.k = K;
-	o.quality = true;
-	o.pooled = true;
-	o.resamples = -1;
-	kdr_status st = make(ctx, "a", &data[0]);
-	if (st == KDR_OK)
-		st = make(ctx, "b", &data[1]);
-	if (st == KDR_OK)
-		st = kdr_cluster(ctx, data, 2, &o, &r);
-	kdr_result_free(r);
-	kdr_data_free(data[0]);
-	kdr_data_free(data[1]);
-	return st;
-}
-
-/* Six samples of a that b does not have. */
-static kdr_status own_groups(kdr_context *ctx)
-{
-	enum { A = 30, B = 60 };
-	double x[A + B];
-	for (int i = 0; i < A + B; i++)
-		x[i] = (i < 6 ? 50 : 0) + 0.1 * (i % 7);
-	const kdr_mat of[2] = { kdr_mat_from_dense(x, A, 1), kdr_mat_from_dense(x + A, B, 1) };
-	kdr_data *data[2] = { NULL, NULL };
-	kdr_result *r = NULL;
-	int64_t more[2] = { 0, 0 };
-	kdr_job_options o;
-	kdr_job_options_init(&o);
-	o.method = "kmeans";
-	o.k = 1;
-	kdr_status st = kdr_data_new(ctx, "a", &of[0], NULL, &data[0]);
-	if (st == KDR_OK)
-		st = kdr_data_new(ctx, "b", &of[1], NULL, &data[1]);
-	if (st == KDR_OK)
-		st = kdr_cluster(ctx, data, 2, &o, &r);
-	if (st == KDR_OK)
-		st = kdri_job_own_groups(ctx, r, data, false, more);
-	if (st == KDR_OK && (more[0] != 1 || more[1] != 0))
-		st = KDR_ERR_INTERNAL;
-	kdr_result_free(r);
-	kdr_data_free(data[0]);
-	kdr_data_free(data[1]);
-	return st;
-}
-
 static kdr_status stability(kdr_context *ctx)
 {
 	kdr_data *data = NULL;
@@ -164,8 +112,6 @@ static kdr_status probabilities(kdr_context *ctx)
 
 const oom_scenario oom_out[] = {
 	{ "quality", quality, 1 },
-	{ "mixing", mixing, 1 },
-	{ "own_groups", own_groups, 1 },
 	{ "stability", stability, 1 },
 	{ "probabilities", probabilities, 1 },
 	{ NULL, NULL, 0 },

@@ -9,9 +9,6 @@ KDR_API kdr_status kdr_transport(kdr_context *ctx, const double *cost, int64_t r
                                  double *v, double *total);
 KDR_API kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
                                   kdr_silhouette_kind kind, double *values, double *mean);
-KDR_API kdr_status kdr_mixing(kdr_context *ctx, const kdr_mat *x, const int64_t *set, int64_t sets,
-                              const int64_t *cluster, kdri_mixing_figures *out);
-KDR_API double kdr_chi_square_critical(double chance, int64_t degrees);
 
 kdr_status kdr_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols, int64_t *to,
                       double *total)
@@ -30,16 +27,4 @@ kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *lab
                           double *values, double *mean)
 {
 	return kdri_silhouette(ctx, x, labels, kind, values, mean);
-}
-
-kdr_status kdr_mixing(kdr_context *ctx, const kdr_mat *x, const int64_t *set, int64_t sets,
-                      const int64_t *cluster, kdri_mixing_figures *out)
-{
-	const kdri_pooled_sets mixed = { x, set, sets, cluster };
-	return kdri_mixing_find(ctx, &mixed, out);
-}
-
-double kdr_chi_square_critical(double chance, int64_t degrees)
-{
-	return kdri_chi_square_critical(chance, degrees);
 }

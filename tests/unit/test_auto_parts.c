@@ -408,9 +408,9 @@ static void shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away(void 
 		kdri_knn a = { 0 }, b = { 0 }, c = { 0 };
 		kdri_knn_shift shift = { 0 };
 		assert_ok(ctx, kdri_knn_shift_new(ctx, &plain, mean, &shift));
-		assert_ok(ctx, kdri_knn_find_shifted(ctx, &plain, k, KDRI_METRIC_COSINE, &shift, &a));
-		assert_ok(ctx, kdri_knn_find_shifted(ctx, &sparse, k, KDRI_METRIC_COSINE, &shift, &c));
-		assert_ok(ctx, kdri_knn_find(ctx, &centred, k, KDRI_METRIC_COSINE, &b));
+		assert_ok(ctx, kdri_knn_find(ctx, &plain, k, KDRI_METRIC_COSINE, &shift, &a));
+		assert_ok(ctx, kdri_knn_find(ctx, &sparse, k, KDRI_METRIC_COSINE, &shift, &c));
+		assert_ok(ctx, kdri_knn_find(ctx, &centred, k, KDRI_METRIC_COSINE, NULL, &b));
 		for (int64_t p = 0; p < n * k; p++) {
 			assert_near(a.value[p], b.value[p], 1e-9);
 			assert_near(c.value[p], b.value[p], 1e-9);

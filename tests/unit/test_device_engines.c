@@ -355,7 +355,7 @@ static kdr_status find(kdr_context *ctx, const asked *a, kdri_knn *out)
 		mean[i % a->d] += a->x[i] / (double)a->n;
 	kdr_status st = a->shifted ? kdri_knn_shift_new(ctx, &x, mean, &shift) : KDR_OK;
 	if (st == KDR_OK)
-		st = kdri_knn_find_shifted(ctx, &x, a->k, a->metric, a->shifted ? &shift : NULL, out);
+		st = kdri_knn_find(ctx, &x, a->k, a->metric, a->shifted ? &shift : NULL, out);
 	kdri_knn_shift_free(ctx, &shift);
 	rows_free(&rows);
 	return st;

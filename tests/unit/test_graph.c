@@ -92,7 +92,7 @@ static void knn__random_rows__are_the_nearest_with_ties_to_the_lower_index(void 
 			for (int kind = 0; kind < 2; kind++) {
 				kdri_knn knn = { 0 };
 				assert_ok(ctx, kdri_knn_find(ctx, kind ? &s.view : &dense, k,
-				                             (kdri_metric)metric, &knn));
+				                             (kdri_metric)metric, NULL, &knn));
 				double sign = metric == KDRI_METRIC_COSINE ? -1 : 1;
 				for (int64_t i = 0; i < n; i++) {
 					const int32_t *index = knn.index + i * k;
@@ -144,11 +144,11 @@ static void knn__one_thread_and_three__same_bits(void **state)
 	for (int kind = 0; kind < 4; kind++) {
 		kdri_knn a = { 0 }, b = { 0 };
 		kdr_context_set_threads(ctx, 1);
-		assert_ok(ctx,
-		          kdri_knn_find(ctx, kind & 1 ? &s.view : &dense, k, (kdri_metric)(kind / 2), &a));
+		assert_ok(ctx, kdri_knn_find(ctx, kind & 1 ? &s.view : &dense, k, (kdri_metric)(kind / 2),
+		                             NULL, &a));
 		kdr_context_set_threads(ctx, 3);
-		assert_ok(ctx,
-		          kdri_knn_find(ctx, kind & 1 ? &s.view : &dense, k, (kdri_metric)(kind / 2), &b));
+		assert_ok(ctx, kdri_knn_find(ctx, kind & 1 ? &s.view : &dense, k, (kdri_metric)(kind / 2),
+		                             NULL, &b));
 		assert_memory_equal(a.index, b.index, (size_t)(n * k) * sizeof *a.index);
 		assert_memory_equal(a.value, b.value, (size_t)(n * k) * sizeof *a.value);
 		kdri_knn_free(ctx, &a);
@@ -181,7 +181,7 @@ static void knn__scores_closer_than_floats__are_ranked_exactly(void **state)
 			kdri_knn knn = { 0 };
 			for (int64_t p = 0; p < N * D; p++)
 				scaled[p] = ldexp(x[p], size);
-			assert_ok(ctx, kdri_knn_find(ctx, &rows, K, (kdri_metric)metric, &knn));
+			assert_ok(ctx, kdri_knn_find(ctx, &rows, K, (kdri_metric)metric, NULL, &knn));
 			for (int64_t i = 0; i < N; i++)
 				for (int64_t j = 0; j < N; j++) {
 					int64_t closer = 0, place = -1;
@@ -220,7 +220,7 @@ static void knn__many_products__ask_often_whether_to_stop(void **state)
 	const kdr_mat rows = kdr_mat_from_dense(x, LARGE, WIDE);
 	kdr_context_set_threads(ctx, 1);
 	kdr_context_set_progress(ctx, count_neighbours, &asked);
-	assert_ok(ctx, kdri_knn_find(ctx, &rows, 3, KDRI_METRIC_COSINE, &knn));
+	assert_ok(ctx, kdri_knn_find(ctx, &rows, 3, KDRI_METRIC_COSINE, NULL, &knn));
 	assert_true((double)asked >= (double)LARGE * LARGE * WIDE / PRODUCTS);
 	kdri_knn_free(ctx, &knn);
 	free(x);
@@ -247,7 +247,7 @@ static void knn__tree_of_boxes__finds_what_all_products_find(void **state)
 		assert_ok(ctx, kdri_knn_tree(ctx, &dense, k, &a));
 		kdr_context_set_threads(ctx, 3);
 		assert_ok(ctx, kdri_knn_tree(ctx, &dense, k, &b));
-		assert_ok(ctx, kdri_knn_find(ctx, &s.view, k, KDRI_METRIC_EUCLIDEAN, &c));
+		assert_ok(ctx, kdri_knn_find(ctx, &s.view, k, KDRI_METRIC_EUCLIDEAN, NULL, &c));
 		assert_memory_equal(a.index, b.index, (size_t)(n * k) * sizeof *a.index);
 		assert_memory_equal(a.value, b.value, (size_t)(n * k) * sizeof *a.value);
 		assert_memory_equal(a.index, c.index, (size_t)(n * k) * sizeof *a.index);
@@ -283,7 +283,7 @@ static void knn__too_many_neighbours__is_an_error(void **state)
 	double x[3] = { 1, 2, 3 };
 	kdr_mat m = kdr_mat_from_dense(x, 3, 1);
 	kdri_knn knn = { 0 };
-	assert_int_equal(kdri_knn_find(ctx, &m, 3, KDRI_METRIC_COSINE, &knn), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdri_knn_find(ctx, &m, 3, KDRI_METRIC_COSINE, NULL, &knn), KDR_ERR_ARGUMENT);
 	assert_null(knn.index);
 	kdr_context_free(ctx);
 }
@@ -316,7 +316,7 @@ static void knn__equal_rows__are_searched_as_one(void **state)
 		kdri_knn a = { 0 }, b = { 0 };
 		assert_ok(ctx, kdri_knn_search_once(ctx, &all, first, K, KDRI_METRIC_EUCLIDEAN, NULL, false,
 		                                    &a, &candidates));
-		assert_ok(ctx, kdri_knn_find(ctx, &distinct, K, KDRI_METRIC_EUCLIDEAN, &b));
+		assert_ok(ctx, kdri_knn_find(ctx, &distinct, K, KDRI_METRIC_EUCLIDEAN, NULL, &b));
 		assert_int_equal(candidates, 0);
 		for (int64_t i = 0; i < N; i++)
 			for (int64_t p = 0; p < K; p++)
@@ -707,7 +707,7 @@ static void some__all_rows__are_the_exact_neighbours(void **state)
 	kdri_knn some = { 0 }, all = { 0 };
 	assert_ok(ctx, kdri_knn_shift_new(ctx, &m, mean, &shift));
 	assert_ok(ctx, kdri_knn_find_some(ctx, &m, NEAR, ROWS, KDRI_METRIC_COSINE, &shift, &some));
-	assert_ok(ctx, kdri_knn_find_shifted(ctx, &m, NEAR, KDRI_METRIC_COSINE, &shift, &all));
+	assert_ok(ctx, kdri_knn_find(ctx, &m, NEAR, KDRI_METRIC_COSINE, &shift, &all));
 	assert_memory_equal(some.index, all.index, sizeof *all.index * ROWS * NEAR);
 	assert_memory_equal(some.value, all.value, sizeof *all.value * ROWS * NEAR);
 	kdri_knn_free(ctx, &some);

@@ -414,52 +414,6 @@ static void merge_classes__different_lists__one_by_first_appearance(void **state
 	kdr_context_free(ctx);
 }
 
-/* Two clusters; the last `own` samples are a group far from both. */
-static kdr_data *with_own_group(kdr_context *ctx, const char *name, int own)
-{
-	enum { ROWS = 200, COLS = 20 };
-	static double x[ROWS * COLS];
-	kdri_rng draw = kdri_rng_stream(1, "own group", (uint64_t)own);
-	for (int i = 0; i < ROWS; i++)
-		for (int j = 0; j < COLS; j++) {
-			const int group = i >= ROWS - own ? 2 : i % 2;
-			x[i * COLS + j] = kdri_rng_normal(&draw) + (group == 2 ? (j % 4 - 1.5) * 2
-			                                            : group    ? (j % 2 ? 2 : -2)
-			                                                       : 0);
-		}
-	kdr_mat m = kdr_mat_from_dense(x, ROWS, COLS);
-	kdr_data *d = NULL;
-	assert_ok(ctx, kdr_data_new(ctx, name, &m, NULL, &d));
-	return d;
-}
-
-static void own_groups__tried_in_vain__keep_no_advice(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	kdr_data *d[2] = { with_own_group(ctx, "a", 16), with_own_group(ctx, "a b", 0) };
-	kdr_result *r = NULL;
-	kdr_job_options o;
-	kdr_job_options_init(&o);
-	o.k = 2;
-	assert_ok(ctx, kdr_cluster(ctx, d, 2, &o, &r));
-	assert_int_equal(kdr_result_warning_count(r), 1);
-	char before[512];
-	snprintf(before, sizeof before, "%s", kdr_result_warning_at(r, 0));
-	char *advice = strstr(before, "; use -k 3,2 to separate it");
-	assert_non_null(advice);
-	kdri_own_groups_tried(r, 1); /* another data set's */
-	assert_string_equal(kdr_result_warning_at(r, 0), before);
-	kdri_own_groups_tried(r, 0);
-	*advice = '\0';
-	assert_string_equal(kdr_result_warning_at(r, 0), before);
-	assert_non_null(strstr(before, "16 samples of a form a group of their own within cluster "));
-	kdr_result_free(r);
-	kdr_data_free(d[0]);
-	kdr_data_free(d[1]);
-	kdr_context_free(ctx);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,7 +428,6 @@ int main(void)
 		cmocka_unit_test(jobs__bad_requests__are_refused),
 		cmocka_unit_test(rows__taken__keep_names_and_classes),
 		cmocka_unit_test(merge_classes__different_lists__one_by_first_appearance),
-		cmocka_unit_test(own_groups__tried_in_vain__keep_no_advice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,6 @@ test_that("pooled clusters all samples together", {
 test_that("quality scores are in the summary", {
   result <- summary(kd_cluster(two(), k = 3, method = "kmeans", quality = TRUE, resamples = 0, map = FALSE))
   expect_gt(min(result$quality$silhouette), 0.5)
-  expect_true("ilisi" %in% names(result$mixing))
   expect_output(print(result), "silhouette")
 })
 test_that("features that distinguish clusters are in the summary", {

@@ -446,7 +446,7 @@ done:
 	return st;
 }
 
-enum { NEIGHBORS = 15 };
+enum { NEIGHBORS = 15, SHARED_WIDTH = 20 };
 
 typedef struct plane {
 	kdri_views views;
@@ -542,7 +542,7 @@ static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t cou
 		                     .neighbors = neighbors,
 		                     .searched = neighbors };
 	KDRI_TRY(kdri_views_new(ctx, &problem, &looks, &p.views));
-	p.width = KDRI_MIN(count > 1 ? KDRI_EMBED_SHARED : 2,
+	p.width = KDRI_MIN(count > 1 ? SHARED_WIDTH : 2,
 	                   KDRI_MIN(p.views.begin[count], kdr_mat_cols(&p.views.tasks[0].rows.view)));
 	KDRI_TRY(kdri_views_pooled(ctx, &p.views, p.width, &p.shared));
 	/* The first two directions, or fewer if there are not as many. The largest entry of each is made positive because its

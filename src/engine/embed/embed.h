@@ -11,7 +11,6 @@ kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const k
 
 /* The initial coordinates of the map of several tasks of equal width: all rows in order of tasks, each minus its task's
  * mean, along at most `most` leading directions of all; scaled to unit length if samples are compared by cosine. Free *out. */
-enum { KDRI_EMBED_SHARED = 20 }; /* of the map */
 kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, int64_t most, double **out,
                              int64_t *width);
 

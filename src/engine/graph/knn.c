@@ -259,13 +259,8 @@ done:
 	return st;
 }
 
-kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out)
-{
-	return kdri_knn_find_shifted(ctx, x, k, metric, NULL, out);
-}
-
-kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
-                                 const kdri_knn_shift *shift, kdri_knn *out)
+kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                         const kdri_knn_shift *shift, kdri_knn *out)
 {
 	int64_t n = kdr_mat_rows(x);
 	search q = { .x = x, .y = x, .k = k, .metric = metric };

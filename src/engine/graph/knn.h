@@ -38,11 +38,9 @@ void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift);
 /* Finds the k <= rows - 1 nearest neighbours of every row from all n (n - 1) products, without storing them, or with a
  * tree of boxes (knn_scan.c) for distances of many rows with few columns. Rows are dense or sparse and processed in
  * parallel; the result does not depend on the number of threads. Reports progress as stage "neighbours". If stopped
- * early, the remaining rows have no neighbours. */
-kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out);
-/* The same by the cosine of the rows minus a vector; `shift` NULL: of the rows. */
-kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
-                                 const kdri_knn_shift *shift, kdri_knn *out);
+ * early, the remaining rows have no neighbours. `shift` (may be NULL) is subtracted before cosines. */
+kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                         const kdri_knn_shift *shift, kdri_knn *out);
 /* Finds the k nearest rows of y for each row of x, k <= rows of y; both are dense or both sparse. If x is y itself, no
  * row is its own neighbour, and k <= rows - 1. `shift_x` and `shift_y`: of one vector, or both NULL. All ranks call it,
  * each with its rows of x and the same y; they stop together. */

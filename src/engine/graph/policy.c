@@ -156,6 +156,6 @@ kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_m
 	if (st != KDR_OK)
 		return st;
 	return k < 1 || *candidates == kdr_mat_rows(x)
-	               ? kdri_knn_find_shifted(ctx, x, k, metric, shift, out)
+	               ? kdri_knn_find(ctx, x, k, metric, shift, out)
 	               : kdri_knn_find_some(ctx, x, k, *candidates, metric, shift, out);
 }

@@ -56,7 +56,7 @@ static kdr_status search_lists(kdr_context *ctx, const kdr_mat *x, int64_t k, kd
                                const kdri_knn_shift *shift, bool exact, kdri_knn *out, int64_t *candidates)
 {
 	*candidates = kdr_mat_rows(x);
-	return exact ? kdri_knn_find_shifted(ctx, x, k, metric, shift, out)
+	return exact ? kdri_knn_find(ctx, x, k, metric, shift, out)
 	             : kdri_knn_search(ctx, x, k, metric, shift, out, candidates);
 }
 

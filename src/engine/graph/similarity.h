@@ -87,7 +87,7 @@ int64_t kdri_landmarks_each(kdri_samples kind, int64_t neighbors);
 
 /* Equal samples and tiny components of a neighbour graph. */
 
-/* kdri_knn_search, or kdri_knn_find_shifted if `exact`, among samples that differ: first[i] is the first sample equal to sample i
+/* kdri_knn_search, or kdri_knn_find if `exact`, among samples that differ: first[i] is the first sample equal to sample i
  * (kdri_rows_first), and NULL means that no two are equal. The other samples equal to it have lists without entries (-1). */
 kdr_status kdri_knn_search_once(kdr_context *ctx, const kdr_mat *x, const int64_t *first, int64_t k,
                                 kdri_metric metric, const kdri_knn_shift *shift, bool exact, kdri_knn *out,

@@ -80,24 +80,6 @@ kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_m
 /* Only the linear one, O(nnz). */
 kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, double *out);
 
-/* --- mixing.c -------------------------------------------------------------------------------- */
-
-/* Samples of several data sets in a common space. */
-typedef struct kdri_pooled_sets {
-	const kdr_mat *x;
-	const int64_t *set; /* of each row its data set, from 0 */
-	int64_t sets;
-	const int64_t *cluster; /* of each row, in one numbering for all data sets */
-} kdri_pooled_sets;
-/* From 0 (no mixing) to 1; NaN if undefined, as for a single data set. */
-typedef struct kdri_mixing_figures {
-	double ilisi, kbet, batch_asw;
-	int64_t tested; /* samples whose neighbourhoods were tested */
-} kdri_mixing_figures;
-kdr_status kdri_mixing_find(kdr_context *ctx, const kdri_pooled_sets *mixed, kdri_mixing_figures *out);
-/* The value that a chi-square variable exceeds with this probability. */
-double kdri_chi_square_critical(double chance, int64_t degrees);
-
 /* --- sums ----------------------------------------------------------------------------------- */
 
 /* A compensated sum (Neumaier 1974). */

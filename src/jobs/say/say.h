@@ -32,15 +32,11 @@ enum { KDRI_REPORT_FEATURES = 200 };
 kdr_status kdri_job_values(kdr_context *ctx, kdr_result *result, kdr_data *const *data, int64_t most);
 int64_t kdri_values_room(int64_t samples);
 
-/* --- mixing.c -------------------------------------------------------------------------------------------- */
+/* --- representation.c ------------------------------------------------------------------------------------ */
 
-/* How well several data sets mix. data[t] is what task t was fitted on. */
-kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *result, kdr_data *const *data);
-/* Where wanted, the samples in the space that this is measured in: kdr_result_representation. */
+/* Where wanted, the samples of all data sets in one space: kdr_result_representation. data[t] is what task t was fitted on. */
 kdr_status kdri_job_representation(kdr_context *ctx, const kdri_job *job, kdr_result *result,
                                    kdr_data *const *data);
-/* An object "mixing", if that is known. */
-void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 
 /* --- clusters.c ------------------------------------------------------------------------------------------ */
 

@@ -49,16 +49,9 @@ static kdr_status put_quality(kdr_context *ctx, kdr_data **sets, kdr_result *r)
 	return KDR_OK;
 }
 
-/* Groups that only one data set has: what is looked for after a fit. */
-typedef struct own_search {
-	int64_t *more; /* number of groups of each data set */
-	bool matched;  /* only in clusters with a counterpart */
-	int64_t level; /* level of a range that is the main result, from 0; -1: the one that is suggested */
-} own_search;
-
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdr_job_options *o, const kdri_job_known *known, kdri_k_ranges *levels,
-                              const own_search *search, kdr_result **out)
+                              kdr_result **out)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -84,8 +77,6 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
 	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
 	KDRI_TRY(kdri_sharing_report(ctx, &sharing, result));
-	const bool compared = sharing.count > 1 && !sharing.why && !kdri_several(ctx); /* without limits */
-	const bool nothing = compared && !sharing.transfer;
 	if (!sharing.range)
 		kdri_sharing_free(ctx, &sharing);
 	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
@@ -102,18 +93,11 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	for (int64_t i = 0; i < count && job->wanted->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_words(ctx, result, sets, job->recipe.kind)));
-	if (compared && !ctx->cancelled)
-		KDRI_TRY(KDRI_TIMED("own groups",
-		                    kdri_job_own_groups(ctx, result, sets, search->matched, search->more)));
-	if (nothing) /* the warning is enough: k is that of the runs alone */
-		memset(search->more, 0, (size_t)count * sizeof *search->more);
 	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_markers(ctx, result, sets)));
 	KDRI_TRY(KDRI_TIMED("values", kdri_job_choices(ctx, result, sets)));
 	KDRI_TRY(kdri_levels_finish(ctx, job, sets, result));
-	if (o->quality) {
+	if (o->quality)
 		KDRI_TRY(KDRI_TIMED("quality", put_quality(ctx, sets, result)));
-		KDRI_TRY(KDRI_TIMED("mixing", kdri_job_mixing(ctx, job, result, sets)));
-	}
 	KDRI_TRY(KDRI_TIMED("representation", kdri_job_representation(ctx, job, result, sets)));
 	KDRI_TRY(KDRI_TIMED("map", kdri_job_map(ctx, job, result, sets)));
 	kdri_job_finish(job, result);
@@ -126,8 +110,8 @@ done:
 	return st;
 }
 
-static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                               const kdr_job_options *options, const own_search *search, kdr_result **out)
+kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                       const kdr_job_options *options, kdr_result **out)
 {
 	kdr_status st;
 	kdri_job job = { 0 };
@@ -144,7 +128,6 @@ static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	KDRI_TRY(kdri_check_sets(ctx, "cluster", tasks, count, 1));
 	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
 	KDRI_TRY(kdri_k_ranges_take(ctx, count, &own, &levels));
-	levels.main = search->level + 1;
 	options = &own;
 	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (--report)", options->map));
 	KDRI_TRY(kdri_job_alone(ctx, "--features-from", options->features_from != NULL));
@@ -172,7 +155,7 @@ static kdr_status cluster_once(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	if (options->into)
 		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
 	else
-		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, search, &result));
+		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, &result));
 	KDRI_TRY(kdri_content_put(ctx, &content, result->ntasks - count, result));
 done:
 	st = kdri_leave(ctx, st);
@@ -187,130 +170,5 @@ done:
 	kdri_k_ranges_free(ctx, &levels);
 	kdri_content_free(ctx, &content);
 	kdri_free(ctx, sets);
-	return st;
-}
-
-/* The fit that gives each group of one data set a cluster of its own. */
-typedef struct repeat {
-	kdr_job_options options;
-	int64_t *from, *to; /* of each data set; without a range, `from` is the number */
-	int64_t level;      /* of the range; -1: there is none */
-} repeat;
-
-/* The numbers of clusters that were found, and one more for each group. A range is shifted for data sets with a group, as far as it goes, so
- * that its first level is still that of the others. *differs: some number is another one than before. */
-static kdr_status repeat_new(kdr_context *ctx, const kdr_job_options *o, const kdr_result *r,
-                             const int64_t *more, repeat *p, bool *differs)
-{
-	const bool range = o->k_to || o->each_k_to;
-	int64_t least = INT64_MAX, span = 1;
-	*differs = false;
-	p->options = *o;
-	KDRI_DO(KDRI_NEW(ctx, &p->from, r->ntasks));
-	KDRI_DO(KDRI_NEW(ctx, &p->to, r->ntasks));
-	for (int64_t t = 0; t < r->ntasks; t++)
-		least = KDRI_MIN(least, more[t]);
-	for (int64_t t = 0; t < r->ntasks; t++) {
-		p->from[t] = r->tasks[t].k + more[t];
-		p->to[t] = !range ? p->from[t] : o->each_k_to ? o->each_k_to[t] : o->k_to;
-		if (range)
-			p->from[t] = KDRI_MIN((o->each_k ? o->each_k[t] : o->k) + more[t] - least, p->to[t]);
-		span = KDRI_MAX(span, p->to[t] - p->from[t] + 1);
-	}
-	p->level = range ? KDRI_MIN(r->main_level + least, span - 1) : -1;
-	for (int64_t t = 0; t < r->ntasks; t++)
-		*differs =
-		        *differs || KDRI_MIN(p->from[t] + KDRI_MAX(p->level, 0), p->to[t]) != r->tasks[t].k;
-	p->options.each_k = p->from;
-	p->options.each_k_to = range ? p->to : NULL;
-	p->options.neach_k = r->ntasks;
-	p->options.k_to = 0;
-	return KDR_OK;
-}
-
-static kdr_status cluster_again(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                                const kdr_job_options *options, const int64_t *more, kdr_result **result)
-{
-	kdr_status st;
-	kdr_result *again = NULL;
-	repeat p = { 0 };
-	int64_t *left = NULL;
-	bool better;
-	KDRI_TRY(repeat_new(ctx, options, *result, more, &p, &better));
-	if (!better)
-		goto done;
-	KDRI_TRY(KDRI_NEW0(ctx, &left, count));
-	KDRI_TRY(cluster_once(ctx, tasks, count, &p.options,
-	                      &(own_search){ .more = left, .matched = true, .level = p.level }, &again));
-	for (int64_t t = 0; t < count; t++)
-		if (again->tasks[t].k > (*result)->tasks[t].k &&
-		    left[t] > 0) { /* another cluster was divided */
-			kdri_own_groups_tried(*result, t);
-			better = false;
-		}
-	if (!better)
-		goto done;
-	const kdri_field *found = kdri_result_field(*result, -1, "k_evidence");
-	if (found)
-		KDRI_TRY(kdri_result_text(ctx, again, "k_evidence", found->text));
-	for (int64_t t = 0; t < count && found; t++)
-		KDRI_TRY(kdri_result_advise(ctx, again, t, found->text));
-	for (int64_t t = 0; t < count; t++)
-		if (again->tasks[t].k > (*result)->tasks[t].k)
-			KDRI_TRY(kdri_result_warn(
-			        ctx, again,
-			        "%s has %lld clusters instead of %lld: a group that only %s has is a cluster of its own",
-			        again->tasks[t].name, (long long)again->tasks[t].k,
-			        (long long)(*result)->tasks[t].k, again->tasks[t].name));
-	kdr_result_free(*result);
-	*result = again;
-	again = NULL;
-done:
-	kdr_result_free(again);
-	KDRI_FREE(ctx, p.from, p.to, left);
-	return st;
-}
-
-/* Whether groups of one data set may get a cluster of their own: if k is found, also in a range, and data sets are clustered alone first. */
-static bool may_repeat(const kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                       const kdr_job_options *options)
-{
-	bool in_memory = ctx->deadline == 0 && ctx->max_memory == 0 && kdri_ranks(ctx) == 1;
-	for (int64_t t = 0; t < count; t++)
-		in_memory = in_memory && tasks && tasks[t] && !tasks[t]->streamed;
-	return in_memory && options && count > 1 &&
-	       (options->k_to || options->each_k_to || (options->k == 0 && !options->each_k)) &&
-	       !options->into && !options->pooled && !options->features_from;
-}
-
-kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                       const kdr_job_options *options, kdr_result **out)
-{
-	kdr_status st;
-	int64_t *more = NULL, all = 0;
-	kdr_data **raw = NULL; /* a fit changes its data */
-	kdr_result *result = NULL;
-	KDRI_NEED(ctx, out);
-	const bool repeats = may_repeat(ctx, tasks, count, options);
-	KDRI_TRY(KDRI_NEW0(ctx, &more, KDRI_MAX(count, 1)));
-	KDRI_TRY(KDRI_NEW0(ctx, &raw, KDRI_MAX(count, 1)));
-	for (int64_t t = 0; t < count && repeats; t++) {
-		KDRI_TRY(kdr_data_view(ctx, tasks[t], NULL, &raw[t]));
-		KDRI_TRY(kdri_data_own(ctx, raw[t]));
-	}
-	KDRI_TRY(cluster_once(ctx, tasks, count, options, &(own_search){ .more = more, .level = -1 },
-	                      &result));
-	for (int64_t t = 0; t < count; t++)
-		all += more[t];
-	/* Tables with different numbers of clusters would share none: for them, the warning is enough. */
-	if (all > 0 && repeats && !kdri_result_field(result, 0, "estimated_ari"))
-		KDRI_TRY(cluster_again(ctx, raw, count, options, more, &result));
-	*out = result;
-	result = NULL;
-done:
-	for (int64_t t = 0; raw && t < count; t++)
-		kdr_data_free(raw[t]);
-	kdr_result_free(result);
-	KDRI_FREE(ctx, more, raw);
 	return st;
 }

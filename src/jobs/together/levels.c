@@ -138,14 +138,14 @@ kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, i
 	for (int64_t t = 0; t < count; t++) {
 		several = several || (o->neighbours && tasks[t].k == 0);
 		if (levels->finds_k && levels->from[t] < levels->to[t])
-			tasks[t].k = levels->main ? range_k(levels, t, levels->main - 1) : 0;
+			tasks[t].k = 0;
 	}
 	/* With a limit on memory, nothing is kept between fits. */
 	if (!several || kdri_together(ctx) || ctx->max_memory > 0)
 		return KDR_OK;
 	KDRI_DO(kdri_inspect(ctx, &problem, &levels->seen));
 	levels->seen.kept = &levels->kept;
-	if (levels->finds_k && !levels->main) {
+	if (levels->finds_k) {
 		levels->kept.enter = enter_level;
 		levels->kept.ranges = levels;
 	}

@@ -10,7 +10,6 @@
 typedef struct kdri_k_ranges {
 	int64_t *from, *to, span; /* span: numbers in the longest */
 	bool finds_k;             /* the first fit finds k; the main result is the nearest level */
-	int64_t main;             /* 1 + the level that is the main result; 0: the one that is suggested */
 	/* From kdri_levels_begin to the last fit: what fits share. */
 	kdri_inspected seen;
 	kdri_kept kept;

@@ -626,7 +626,6 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	kdri_json_int(j, "peak_rss_bytes",
 	              r->peak_rss_bytes ? r->peak_rss_bytes : (int64_t)kdri_memory_peak());
 	put_between(j, r);
-	kdri_json_mixing(j, r);
 	put_levels(j, r);
 	put_bridges(j, r);
 	put_shared(j, r);
