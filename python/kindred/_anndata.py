@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 
+from ._data import check_indices, is_sparse
 from ._jobs import cluster, transfer
 
 
@@ -32,8 +33,10 @@ class _View:
 
     def __init__(self, adata, rows, layer, obsm):
         whole = adata.obsm[obsm] if obsm is not None else adata.layers[layer] if layer is not None else adata.X
+        if is_sparse(whole):
+            check_indices(whole, f"obsm[{obsm!r}]" if obsm is not None else f"layers[{layer!r}]" if layer is not None else "X")
         self.X = whole.iloc[rows].to_numpy() if hasattr(whole, "iloc") else whole[rows]
-        self.obs_names = [str(adata.obs_names[i]) for i in rows]
+        self.obs, self.obs_names = adata.obs.iloc[rows], [str(adata.obs_names[i]) for i in rows]
         self.var_names = [f"{obsm}{j + 1}" for j in range(self.X.shape[1])] if obsm is not None else [str(v) for v in adata.var_names]
         self.shape = self.X.shape
 

@@ -242,6 +242,10 @@ def check_indices(x, what):
     try:
         if hasattr(x, "check_format"):
             x.check_format(full_check=True)
+        elif x.format == "coo" and x.nnz > 0:
+            for axis, size in zip((x.row, x.col), x.shape):
+                if axis.min() < 0 or axis.max() >= size:
+                    raise ValueError(f"an index is {axis.min() if axis.min() < 0 else axis.max()}, but the shape is {x.shape}")
     except ValueError as error:
         raise ValueError(f"{what} is a damaged sparse matrix: {error}") from None
 

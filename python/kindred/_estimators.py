@@ -12,7 +12,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from ._data import Data, check_matrix, distinct, is_anndata, is_frame, is_missing, is_path, is_sparse, is_texts, some_row
+from ._data import Data, as_texts, check_matrix, distinct, is_anndata, is_frame, is_missing, is_path, is_sparse, is_texts, some_row
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
 from ._jobs import TextSets, _of_texts, as_tasks, cluster, compares, explain_by, join_texts, load, read, transfer, with_vectors, without_texts
@@ -234,7 +234,7 @@ class Estimator(BaseEstimator):
 
 def _with_tasks(X, tasks, reading):
     """One table and the data set of each row, as a frame with a task column, or as a dict of parts and the rows of each part."""
-    groups, table = np.asarray(tasks), _checked(X)
+    groups, table = np.asarray(tasks), np.array(as_texts(X, "X"), dtype=object) if is_texts(X) else _checked(X)
     if len(groups) != table.shape[0]:
         raise ValueError(f"tasks has length {len(groups)}, but X has shape {table.shape}: one entry for each row is needed")
     if is_frame(table):
@@ -320,7 +320,7 @@ class Clusterer(ClusterMixin, Estimator):
                                       known=known, must_link=must_link, cannot_link=cannot_link,
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         first, self._text_column = seen if tasks is not None else tables[0], None if explain is not None else with_texts.get("text_column")
-        self._remember(sets[0] if is_path(first) or isinstance(first, TextSets) else first, result)
+        self._remember(sets[0] if is_path(first) or is_texts(first) or isinstance(first, TextSets) else first, result)
         every = range(len(sets))
 
         def as_given(values, unknown):

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from ._data import Data, as_data, as_texts, distinct, is_frame, is_missing, is_path, is_sparse, is_table, is_texts, set_classes, strings
+from ._data import Data, as_data, as_texts, is_anndata, is_frame, is_missing, is_path, is_sparse, is_table, is_texts, set_classes, strings
 from ._docs import choices, documented
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
 from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, recodes, renamed, renames, with_missing
@@ -202,10 +202,16 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
             if getattr(table, "from_texts", False):
                 found[i] = [as_data(session, table, name or table.name)]
                 continue
-            needs = [n for n in ("columns", "rename", "recode", "id_column", "label_column", "task_column") if how.get(n)]
+            classes = how.get("label_column") if is_anndata(table) else None
+            has_classes = classes is not None or read_how.get("may_lack_labels")
+            needs = [n for n in ("columns", "rename", "recode", "id_column", "label_column", "task_column") if how.get(n) and not (n == "label_column" and has_classes)]
             if needs and not explained:
                 raise ValueError(f"{own} is an array without column names: use a DataFrame or a path with {', '.join(needs)}")
             found[i] = [as_data(session, table, name or (table.name if isinstance(table, Data) else own))]
+            if classes in getattr(table, "obs", ()):
+                set_classes(session, found[i][0], table.obs[classes])
+            elif classes is not None and not read_how.get("may_lack_labels"):
+                raise ValueError(f"{own}: there is no obs[{classes!r}]: obs has the columns {', '.join(map(str, table.obs.columns))}")
     if lenient and not more and not explained:
         check_names([data for i in found for data in found[i]], how)
     if how.get("task_column") and len(tables) > 1:

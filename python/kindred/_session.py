@@ -98,13 +98,13 @@ def seed_of(random_state):
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
     if isinstance(random_state, numbers.Integral):
         if not 0 <= random_state < 2 ** 64:
-            raise ValueError(f"random_state is {random_state}: it must be from 0 to 2**64 - 1")
+            raise ValueError(f"seed or random_state is {random_state}: it must be from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, 2 ** 31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(0, 2 ** 63 - 1))
-    raise ValueError(f"random_state is {random_state!r}: use an int, None, or a RandomState or Generator of NumPy")
+    raise ValueError(f"seed or random_state is {random_state!r}: use an int, None, or a RandomState or Generator of NumPy")
 
 
 class Session:

@@ -64,6 +64,24 @@ class Forms(PartsTest):
         quiet(kindred.Auto(n_clusters=2).fit, [counts, dense])
         self.assertEqual((counts != before).nnz, 0)
 
+    def test_damaged_sparse_matrices_are_errors(self):
+        """SciPy's routines in C would write outside their arrays."""
+        made = scipy.sparse.random(60, 30, .3, "csr", random_state=1)
+        for kind in ("csr", "csc", "bsr", "coo"):
+            for field, at, value in (("indptr", 5, 10 ** 6), ("indices", 3, -5), ("indices", 3, 10 ** 6), ("row", 3, 10 ** 6), ("col", 3, -1)):
+                damaged = made.asformat(kind).copy()
+                if not hasattr(damaged, field):
+                    continue
+                damaged.has_canonical_format = False
+                getattr(damaged, field)[at] = value
+                for call in (lambda: kindred.cluster(damaged, 2, "kmeans"), lambda: kindred.KMeans(n_clusters=2).fit(damaged)):
+                    with self.assertRaisesRegex(ValueError, "X is a damaged sparse matrix: "):
+                        call()
+        cells = self.anndata()
+        cells.layers["counts"].indptr[2] = 10 ** 6
+        with self.assertRaisesRegex(ValueError, "layers.'counts'. is a damaged sparse matrix: "):
+            kindred.cluster_anndata(cells, "batch", 3, layer="counts")
+
     def test_anndata_with_batches(self):
         adata = anndata.AnnData(np.vstack([self.a, self.b]).astype(np.float32))
         adata.obs["batch"] = ["one"] * 40 + ["two"] * 25
@@ -79,6 +97,13 @@ class Forms(PartsTest):
         named = adata.copy()
         quiet(kindred.cluster_anndata, named, batch_key="batch", k=3, known=known)  # a class that could be a number
         self.assertEqual(list(named.obs["kindred"][:40]), list(np.array(["1", "T", "NK"])[self.ya]))
+        for key in (None, "batch"):
+            named.obs["type"] = np.where(np.arange(65) < 9, np.array(["1", "T", "NK"])[truth], None)
+            quiet(kindred.cluster_anndata, named, batch_key=key, k=3, known_column="type")
+            self.assertEqual(list(named.obs["kindred"][:40]), list(np.array(["1", "T", "NK"])[self.ya]))
+        self.assertEqual(sorted(quiet(kindred.transfer, named, targets=named.X, label_column="type", method="logreg").classes), ["1", "NK", "T"])
+        with self.assertRaisesRegex(ValueError, "there is no obs.'nix'.: obs has the columns batch"):
+            kindred.cluster(adata, 3, label_column="nix")
         found = adata.uns["kindred"]
         self.assertEqual((found["method"], list(found["tasks"])), ("auto", ["one", "two"]))
         self.assertEqual(found["clusters"].groupby("task")["size"].sum().to_dict(), {"one": 40, "two": 25})
@@ -195,6 +220,11 @@ class Forms(PartsTest):
         x, _ = blobs(3, n=200, k=9)
         fit = lambda state: quiet(kindred.KMeans(n_clusters=5, n_init=1, start="random", random_state=state).fit_predict, x)
         np.testing.assert_array_equal(fit(np.random.RandomState(3)), fit(np.random.RandomState(3)))
+        for make in (np.random.RandomState, np.random.default_rng):
+            first, second = (quiet(kindred.cluster, self.a, 3, "kmeans", seed=make(3)).labels().tolist() for _ in range(2))
+            self.assertEqual(first, second)
+        with self.assertRaisesRegex(ValueError, "seed or random_state is .x.: use an int, None, or a RandomState or Generator"):
+            kindred.cluster(self.a, 3, seed="x")
         np.testing.assert_array_equal(fit(np.random.default_rng(3)), fit(np.random.default_rng(3)))
         self.assertEqual(len(fit(None)), 200)
         with self.assertRaisesRegex(ValueError, "random_state"):

@@ -117,6 +117,9 @@ class Texts(PartsTest):
         self.assertEqual(fitted.labels_.tolist(), want)
         for new in (frame.iloc[::15], self.path("t.csv")):
             self.assertEqual(fitted.predict(new).tolist(), want if isinstance(new, str) else want[::15])
+        groups = ["u", "v"] * 15
+        self.assertEqual(kindred.Auto(n_clusters=2).fit(frame, tasks=groups, text_column="body").labels_.tolist(),
+                         kindred.Auto(n_clusters=2).fit(list_, tasks=groups).labels_.tolist())
         with self.assertRaisesRegex(ValueError, "fitted on texts: pass a list or Series"):
             fitted.result_.model().predict(frame)
         labelled = kindred.LogReg().fit(frame.assign(topic=[7] * 15 + [8] * 15), X_target=frame, text_column="body", label_column="topic")
