@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
@@ -324,7 +326,9 @@ def test_sentences_of_the_benchmarks_follow_from_the_files():
 
 
 def test_committed_pages():
-    assert not docs.stale(), "run bench/docs.py: %s" % docs.stale()
+    """Also on machines without data: the names of collections come from the committed results."""
+    done = subprocess.run([sys.executable, ROOT / "bench/docs.py", "--check"], env={**os.environ, "KINDRED_DATA": "/nonexistent"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 for name, test in list(globals().items()):
