@@ -27,6 +27,7 @@ fi
 # HDF5 runs in the process of R, as on Windows, because a fork of R must not return and packages may not call _exit.
 cp -r src "$stage/src/kindred"
 cp -r include "$stage/src/include"
+! suffix=$(cmake -P cmake/version_suffix.cmake 2>/dev/null) || sed -i "s/^#define KDR_VERSION_SUFFIX .*/#define KDR_VERSION_SUFFIX \"$suffix\"/" "$stage/src/kindred/core/version.c"
 cd "$stage/src"
 rm -rf kindred/matrix/cuda kindred/comm/mpi.c kindred/io/hdf5/system_posix.c kindred/matrix/device_plugin.c kindred/core/system_windows.c include/kindred/mpi.h kindred/CMakeLists.txt kindred/exports*.txt
 

@@ -4,6 +4,11 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#ifdef KDR_VERSION_SUFFIX_FILE /* cmake/version_suffix.cmake writes it */
+#include KDR_VERSION_SUFFIX_FILE
+#else
+#define KDR_VERSION_SUFFIX ""
+#endif
 #ifndef KDR_BUILD_COMPILER
 #define KDR_BUILD_COMPILER "unknown compiler"
 #endif
@@ -16,7 +21,7 @@
 
 const char *kdr_version(void)
 {
-	return KDR_VERSION;
+	return KDR_VERSION KDR_VERSION_SUFFIX;
 }
 
 /* 1 if the macro `x` is defined as 1, else 0: BEFORE_1 puts a comma, and so the 1, before the 0. */

@@ -3,10 +3,15 @@
 
 The file VERSION has the version. CMake, the library's name, the program, the Python package and the manual pages read it. Files that
 cannot read it are compared with it here: the header, the newest entries of both changelogs, CITATION.cff and the recipes in packaging/.
+In a source that is no release, the program adds a suffix, which cmake/version_suffix.cmake makes; it is tried here on small folders.
 """
+import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # File and pattern: every match must be the version; a file in this list must have a match.
@@ -22,6 +27,16 @@ PLACES = [
 ]
 
 
+def suffix(newest, commit):
+    """What is added to the version in a source without git whose changelog begins with `newest`."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "cmake").mkdir()
+        script = shutil.copy(ROOT / "cmake/version_suffix.cmake", pathlib.Path(folder) / "cmake")
+        (pathlib.Path(folder) / "cmake/commit.txt").write_text(commit + "\n")
+        (pathlib.Path(folder) / "CHANGELOG.md").write_text("# Changes\n\n%s\n\n## 0.0.1\n" % newest)
+        return subprocess.run(["cmake", "-P", script], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
 def main():
     version = (ROOT / "VERSION").read_text().strip()
     wrong = []
@@ -35,6 +50,15 @@ def main():
         if not found:
             wrong.append("%s: no version found (pattern %s)" % (name, pattern))
         wrong += ["%s has %s, but VERSION has %s" % (name, text, version) for text in found if text != expected]
+    unreleased = "## %s (unreleased)" % version
+    for newest, commit, expected in ((unreleased, "0123abcd" * 5, "-dev+0123abcd"), (unreleased, "$Format:%H$", "-dev"), ("## " + version, "0123abcd" * 5, "")):
+        found = suffix(newest, commit)
+        if found != expected:
+            wrong.append("cmake/version_suffix.cmake: %r for %r and %r, expected %r" % (found, newest, commit, expected))
+    printed = subprocess.run([os.environ["KINDRED"], "version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    form = r"-dev(\+[0-9a-f]{8})?" if unreleased in (ROOT / "CHANGELOG.md").read_text() else ""
+    if not re.fullmatch("kindred %s%s\n" % (re.escape(version), form), printed):
+        wrong.append("kindred version prints %r" % printed)
     print("\n".join(wrong) or "version %s: %d places agree" % (version, len(PLACES) + 3))
     return 1 if wrong else 0
 

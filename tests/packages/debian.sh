@@ -69,7 +69,7 @@ apt install $(printf '/new/%s.deb ' $packages)
 for package in $packages; do
 	[ "$(inside dpkg-query -W -f '${db:Status-Status} ${Version}' "$package")" = "installed $version" ]
 done
-[ "$(inside kindred --version)" = "kindred $(cat "$source/VERSION")" ]
+[ "$(inside kindred --version)" = "kindred $(cat "$source/VERSION")$(cmake -P "$source/cmake/version_suffix.cmake")" ]
 apt install libkindred0 # provided by the package with the library's full name
 
 mkdir -p "$root/tmp/tests/debian"

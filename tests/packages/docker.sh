@@ -28,6 +28,6 @@ builder bud --isolation chroot --network host --pull-never --tag kindred --file 
 grep '^\[.*STEP' "$work/log"
 container=$(builder from --pull-never kindred)
 [ "$(builder inspect --format '{{index .OCIv1.Config.Entrypoint 0}}' "$container")" = kindred ]
-[ "$(builder run --isolation chroot "$container" kindred --version)" = "kindred $(cat "$root/VERSION")" ]
+[ "$(builder run --isolation chroot "$container" kindred --version)" = "kindred $(cat "$root/VERSION")$(cmake -P "$root/cmake/version_suffix.cmake")" ]
 builder run --isolation chroot "$container" sh -c 'kindred demo -o demo && test -s /data/demo/result/task1.labels'
 echo "docker: the image has $(du -sm "$(builder mount "$container")" | cut -f1) MB, of which $(($(stat -c %s "$base") >> 20)) MB are the base"

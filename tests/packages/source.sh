@@ -2,11 +2,12 @@
 # The source tarball: its checksum is right, its SBOM names it, another tarball made from it has the same bytes, and make check passes in it
 # without git and without a network. Usage: source.sh DIST, or source.sh --quick (makes a tarball, and does not run make check)
 set -eu
-version=$(cat "$(dirname "$0")/../../VERSION")
+source=$(cd "$(dirname "$0")/../.." && pwd)
+version=$(cat "$source/VERSION")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ "$1" = --quick ]; then
-	"$(dirname "$0")/../../tools/package/source.sh" "$work/dist"
+	"$source/tools/package/source.sh" "$work/dist"
 	dist=$work/dist
 else
 	dist=$(cd "$1" && pwd)
@@ -17,6 +18,7 @@ tar -C "$work" -xzf "$tarball"
 cd "$work"/kindred-*
 [ ! -e .git ]
 [ "$(cat VERSION)" = "$version" ]
+! commit=$(git -C "$source" rev-parse HEAD 2>/dev/null) || [ "$(cat cmake/commit.txt)" = "$commit" ]
 /usr/bin/python3 - "$dist/kindred-$version.spdx.json" "$tarball" <<'P'
 import hashlib
 import json
