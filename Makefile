@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: check-web all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release wasm web
+.PHONY: check-web all static windows setup setup-check build-check demo python docs check check-data check-deep check-kernels regression fuzz tsan coverage bench install format clean r packages release wasm web
 PREFIX ?= /usr/local
 JOBS ?= 2
 # The builds for MPI, the wheel and the static program compile most files as the build of the tests does: ccache, if installed, saves them.
@@ -14,8 +14,10 @@ all: setup
 setup:
 	@tools/setup.sh build
 
-# Builds, and runs the main job on built-in data; the last line says where the result lies.
-demo: all
+# Builds the program, and runs the main job on built-in data; the last line says where the result lies.
+demo: setup
+	cmake --preset release
+	cmake --build --preset release --target kindred
 	build/release/cli/kindred demo -o demo
 
 # One program without dependencies, tested in an empty root: dist/kindred-VERSION-linux-ARCH.tar.gz. With a cross compiler, also for arm64.
@@ -59,13 +61,27 @@ docs: all
 	build/release/venv/bin/python docs/site/build.py build/release build/site
 	@echo "Open build/site/index.html in a browser."
 
-# Build and full suite: minutes. Tests run side by side, and idle threads that spin would hold up the others.
-check check-deep fuzz tsan: export OMP_WAIT_POLICY ?= passive
-check:
+# Build, and all tests but the long ones (ctest label deep): minutes. Tests run side by side, and idle threads that spin would hold up the others.
+check check-data check-deep check-kernels fuzz tsan: export OMP_WAIT_POLICY ?= passive
+check: build-check
+	tools/tests.py build/ci -j $(JOBS) -LE deep
+
+# Installs what tests use if it is there, such as R and Octave; `make check` installs what most tests need.
+setup-check:
+	@tools/setup.sh optional
+
+# The tests that read real data (ctest label data), from KINDRED_DATA or ../shared/data.
+check-data: build-check
+	tools/tests.py build/ci -L data
+
+# After a change of numerics: the tests of results with the BLAS kernels of other processors, and which labels differ between them.
+check-kernels: build-check
+	tools/kernels.py build/ci $(KERNELS)
+
+build-check:
 	@tools/setup.sh check
 	cmake --preset ci
 	cmake --build --preset ci
-	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -LE deep
 
 # What takes longer: clang-tidy, the packages for other systems, fuzzing (a while for each reader; longer: make fuzz FUZZ_SECONDS=600),
 # the tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, the
@@ -81,7 +97,7 @@ check-deep:
 	$(STAGE) build cmake --build --preset ci
 	@$(MAKE) --no-print-directory -j2 -k --output-sync=target $(DEEP)
 deep-tests:
-	$(STAGE) 'deep tests' ctest --test-dir build/ci --output-on-failure -j $(JOBS) -L deep
+	$(STAGE) 'deep tests' tools/tests.py build/ci -j $(JOBS) -L deep
 deep-asan:
 	$(STAGE) asan tools/asan.sh $(JOBS)
 deep-minimal:

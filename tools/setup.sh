@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the missing packages that are needed to build kindred (and, with "check", to test it) on Debian or Ubuntu. On other systems it prints what
+# Installs the missing packages that are needed to build kindred (and, with "check", to test it; with "optional", without skipping a test) on Debian or Ubuntu. On other systems it prints what
 # to install. If nothing is missing, it does nothing and needs no network.
-# Usage: tools/setup.sh [build|check|deep|bench|packages]
+# Usage: tools/setup.sh [build|check|optional|deep|bench|packages]
 # or tools/setup.sh docs, for the documentation site alone, and tools/setup.sh windows, for make windows.
 set -eu
 
@@ -10,7 +10,8 @@ libhdf5-dev libexpat1-dev libutf8proc-dev libstemmer-dev libsvm-dev"
 check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-dev python3 python3-numpy python3-scipy
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-openpyxl man-db zsh valgrind locales
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-nbclient
-python3-ipykernel python3-numpydoc patchelf"
+python3-ipykernel python3-numpydoc patchelf nodejs"
+optional="r-base-dev r-cran-testthat r-cran-matrix r-cran-knitr r-cran-rmarkdown devscripts qpdf octave"
 deep="ccache chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
@@ -31,8 +32,9 @@ fi
 case "${1:-build}" in
 build) wanted=$build ;;
 check) wanted="$build $check" ;;
-deep)
+optional | deep)
 	wanted="$build $check $deep $docs"
+	[ "$1" != optional ] || wanted="$wanted $optional"
 	[ "$(uname -m)" != x86_64 ] || wanted="$wanted $windows"
 	;;
 docs) wanted="$build $docs" ;;
@@ -40,7 +42,7 @@ windows) wanted="$build $windows" ;;
 bench) wanted="$build $bench" ;;
 packages) wanted="$build $check $packages $windows" ;;
 *)
-	echo "usage: tools/setup.sh [build|check|deep|docs|windows|bench|packages]" >&2
+	echo "usage: tools/setup.sh [build|check|optional|deep|docs|windows|bench|packages]" >&2
 	exit 2
 	;;
 esac

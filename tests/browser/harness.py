@@ -155,6 +155,6 @@ class PageTest(unittest.TestCase):
 
 def main():
     if not (webdriver and CHROMIUM and DRIVER):
-        print("skipped: no Chromium, its driver or Selenium")
+        print("skipped: no Chromium, its driver or Selenium (Debian: chromium chromium-driver python3-selenium)")
         sys.exit(77)
     unittest.main()

@@ -40,7 +40,7 @@ class Firefox(unittest.TestCase):
 
 if __name__ == "__main__":
     if not (FIREFOX and NODE and NPM):
-        print("skipped: no Firefox, node or npm")
+        print("skipped: no Firefox, node or npm (Debian: firefox-esr nodejs npm)")
         sys.exit(77)
     if not (MODULES / "node_modules" / "puppeteer-core").exists():
         MODULES.mkdir(parents=True, exist_ok=True)

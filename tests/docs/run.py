@@ -88,7 +88,7 @@ def main():
                 kind, _, first = marker.partition(":")
                 if kind == "needs data" and not os.path.isdir(data):
                     skipped += 1
-                    print(f"{path}:{start}: skipped: no data")
+                    print(f"{path}:{start}: skipped: no data (docs/data.md)")
                     continue
                 if first:
                     subprocess.run(["sh", "-c", first], cwd=folder, env=env, check=True)

@@ -16,7 +16,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 if not shutil.which("octave-cli"):
-    print("skipped: GNU Octave (octave-cli) is not installed")
+    print("skipped: GNU Octave is not installed (Debian: octave)")
     sys.exit(77)
 
 import binlib

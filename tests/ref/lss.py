@@ -77,7 +77,7 @@ def load(folder, task):
             with open(path + ".labels") as f:
                 names = f.read().split()
             return x, names
-    print("skipped: no data")
+    print("skipped: no data (docs/data.md)")
     sys.exit(77)
 
 

@@ -38,7 +38,7 @@ def test_labels_are_those_of_the_factorisation():
 def test_newsgroups():
     """Source and target share no word: a classifier of the source is at a loss, ttl is not."""
     if not (data / "20ng_full" / "all.mtx.gz").exists():
-        print("skipped: no data")
+        print("skipped: no data (docs/data.md)")
         return
     sys.modules.pop("common")  # bench has one of its own
     sys.path.insert(0, str(root / "bench"))

@@ -85,7 +85,7 @@ def check(library, data, name, tree, tasks, stopwords, **more):
 def main():
     data = data_folder()
     if not (data / "raw").is_dir():
-        print(f"skipped: no data ({data})")
+        print("skipped: no data (docs/data.md)")
         return SKIP
     library, wrong = Library(sys.argv[1]), []
     with tempfile.TemporaryDirectory() as folder:
