@@ -76,7 +76,7 @@ check-data: build-check
 
 # After a change of numerics: the tests of results with the BLAS kernels of other processors, and which labels differ between them.
 check-kernels: build-check
-	tools/kernels.py build/ci $(KERNELS)
+	/usr/bin/python3 tools/kernels.py build/ci $(KERNELS)
 
 build-check:
 	@tools/setup.sh check

@@ -303,6 +303,38 @@ static void fit__out_of_time__labels_given_or_of_kmeans(void **state)
 		}
 }
 
+/* Why labels of mtcfir, and of auto with it, differ between processors if there are nearly as many clusters as samples, as in coil20 with
+ * 25 samples per data set: two samples that are only each other's neighbours start in two clusters. A sample is no neighbour of its
+ * own in M, so that the memberships of the two become equal, and the last digit decides the labels. Three samples that are one another's
+ * neighbours have no such tie. */
+static void snmf__pair_starts_in_two_clusters__memberships_tie(void **state)
+{
+	(void)state;
+	enum { SAMPLES = 5, CLUSTERS = 3 };
+	kdr_context *ctx = unit_context();
+	double m[SAMPLES * SAMPLES] = { 0 }, y[SAMPLES * CLUSTERS];
+	const int64_t labels[SAMPLES] = { 0, 1, 2, 2, 2 };
+	const kdri_snmf_options o = { .k = CLUSTERS, .max_iter = 200, .tol = 0 };
+	kdri_snmf_result r = { 0 };
+	for (int64_t i = 0; i < SAMPLES; i++)
+		for (int64_t j = 0; j < SAMPLES; j++)
+			m[i * SAMPLES + j] = i != j && (i < 2) == (j < 2);
+	const kdri_block view = kdri_block_of(m, SAMPLES, SAMPLES, SAMPLES);
+	const kdri_snmf_matrix matrix = kdri_snmf_dense(&view, kdri_nrm2sq(m, SAMPLES * SAMPLES));
+	kdri_snmf_start(labels, SAMPLES, CLUSTERS, y);
+	assert_ok(ctx, kdri_snmf(ctx, &matrix, y, 1, &o, &r));
+	for (int64_t i = 0; i < SAMPLES; i++) {
+		const double *row = r.y + i * CLUSTERS;
+		if (i < 2) {
+			assert_near(row[0], 0.5, 1e-6);
+			assert_near(row[0], row[1], 1e-12);
+		}
+		assert_true(i < 2 ? row[2] < 0.1 : row[2] > row[0] + 0.5 && row[2] > row[1] + 0.5);
+	}
+	kdri_snmf_free(ctx, &r);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +346,7 @@ int main(void)
 		cmocka_unit_test(fit__keep_false__no_samples_in_the_result),
 		cmocka_unit_test(gram__out_of_time__given_up_where_that_is_allowed),
 		cmocka_unit_test(fit__out_of_time__labels_given_or_of_kmeans),
+		cmocka_unit_test(snmf__pair_starts_in_two_clusters__memberships_tie),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
