@@ -212,8 +212,12 @@ char *cli_format(const char *format, ...)
 
 void cli_text_begin(cli_text *t)
 {
-	if (!cli_text_open(t))
-		cli_stop(EXIT_OTHER, "out of memory");
+	if (!cli_text_open(t)) /* on Windows the text is in a file */
+		cli_stop(
+		        EXIT_OTHER, "%s",
+		        errno == ENOMEM
+		                ? "out of memory"
+		                : "cannot create a temporary file; set TMP to a folder that you can write to");
 }
 
 char *cli_text_end(cli_text *t)

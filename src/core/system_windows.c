@@ -392,11 +392,13 @@ void kdri_unmap_part(void *at, size_t bytes)
 	kdri_unmap(at, bytes);
 }
 
-/* The system removes the file when it is closed, also if the process is killed. */
+/* The system removes the file when it is closed, also if the process is killed. Some accounts cannot write to their temporary folder: the
+ * current one then. */
 int kdri_scratch_file(void)
 {
 	wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
-	if (GetTempPathW(MAX_PATH + 1, folder) == 0 || GetTempFileNameW(folder, L"kdr", 0, name) == 0)
+	if ((GetTempPathW(MAX_PATH + 1, folder) == 0 || GetTempFileNameW(folder, L"kdr", 0, name) == 0) &&
+	    GetTempFileNameW(L".", L"kdr", 0, name) == 0)
 		return fail();
 	HANDLE handle = CreateFileW(name, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, CREATE_ALWAYS,
 	                            FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);

@@ -133,6 +133,12 @@ class Windows(unittest.TestCase):
                         "-o", out + method + "-t")
             self.same_files("n-" + method + "-t", "w-" + method + "-t", ".labels")
 
+    def test_without_a_temporary_folder_the_current_one_serves(self):
+        self.write("a.csv", "x,y\n1,2\n3,4\n")
+        command = r"set TMP=Z:\absent&& set TEMP=Z:\absent&& Z:%s convert a.csv b.npy" % self.exe[1].replace("/", "\\")
+        done = run([WINE], "cmd", "/c", command, folder=self.dir)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["a.csv", "b.npy"], done.stderr)
+
     def test_threads_do_not_change_the_result(self):
         self.native("generate", "-q", "--samples", 400, "-o", "data")
         for threads in (1, 4):
