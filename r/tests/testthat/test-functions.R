@@ -44,5 +44,5 @@ test_that("the citation has the version and a year, without a warning", {
   expect_match(entry$year, "^20[0-9]{2}$")
 })
 test_that("the build describes itself", {
-  expect_match(kd_build(), "kindred: [0-9.]+\ncompiler: .*blas: ")
+  expect_match(kd_build(), "kindred: [0-9.]+(-dev[^\n]*)?\ncompiler: .*blas: ")
 })
