@@ -110,7 +110,7 @@ def compare(program, kernels):
                         continue
                     why = "its member mtcfir has equal eigenvalues" if method == "auto" else "tied memberships" if y and tied(a, b, y) else "UNEXPLAINED"
                     unexplained += why == "UNEXPLAINED"
-                    print("%s, %s: %d of %d labels differ between %s and %s (%s)" % (name, method, moved, sum(map(len, a)), first, kernel, why))
+                    print("%s, %s: %d of %d labels differ between %s and %s (%s)" % (name, method, moved, sum(map(len, a)), first, kernel, why), flush=True)
     print("%d runs compared on %s" % (runs, ", ".join(kernels)))
     return unexplained
 

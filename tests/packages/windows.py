@@ -137,7 +137,7 @@ class Windows(unittest.TestCase):
         self.write("a.csv", "x,y\n1,2\n3,4\n")
         command = r"set TMP=Z:\absent&& set TEMP=Z:\absent&& Z:%s convert a.csv b.npy" % self.exe[1].replace("/", "\\")
         done = run([WINE], "cmd", "/c", command, folder=self.dir)
-        self.assertEqual(sorted(os.listdir(self.dir)), ["a.csv", "b.npy"], done.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["a.csv", "b.npy", "features.txt"], done.stderr)
 
     def test_threads_do_not_change_the_result(self):
         self.native("generate", "-q", "--samples", 400, "-o", "data")
