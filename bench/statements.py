@@ -415,21 +415,15 @@ def frequencies():
             own = [right == "1" for value, right in pairs if value != "none" and low <= float(value) < high]
             if own:
                 yield f"{name}match, {100 * low:.0f} to {min(100 * high, 100):.0f} %", len(own), sum(own), "the same majority class"
-        none = [right == "1" for value, right in pairs if value == "none"]
-        if none:
-            yield f"{name}no counterpart", len(none), sum(none), "no cluster with its majority class"
     ks = common.read_csv(common.RESULTS / "statements-k.csv")
-    for name, chosen in (("tables: ", None), ("tables, real ones only: ", None), ("", False), ("collections used to choose the rule: ", True)):
+    for name, chosen in (("tables, generated ones only: ", None), ("tables, real ones only: ", None), ("", False), ("collections used to choose the rule: ", True)):
         for word in ("supported", "a suggestion"):
             rows = [r for r in ks if ((r["data"] == "a table") == (chosen is None) and (chosen is None or (r["set"] not in NEW) == chosen)
-                                      and ("real" not in name or r["set"].startswith("tables/")))]
+                                      and (chosen is not None or r["set"].startswith("tables/") == ("real" in name)))]
             own = [(int(r[k]), int(r["classes"])) for r in rows for k, e in (("for_all", "evidence"), ("for_each", "each_evidence")) if word in r[e]]
             if own:
                 said = "k, repeated clusterings agree" if word == "supported" else "k, other suggestions"
                 yield name + said, len(own), sum(k == c for k, c in own), "the number of classes"
-    few = [one.split(":") for r in load_transfers() if r["row"]["collection"] in NEW or r["data"] == "tables" for one in r["row"]["few"].split()]
-    yield "few predictions of class X: probably confused", len(few), sum(float(recall) < 0.5 for _, recall in few), "less than half of class X is found"
-    yield "few predictions of class X: rare in the target", len(few), sum(own == "1" for own, _ in few), "its proportion is less than half of that in the source"
 
 
 def verdicts():
@@ -439,7 +433,6 @@ def verdicts():
     kinds = [("real tables", lambda r: r["source"] in REAL), ("generated tables", lambda r: r["source"] in MADE),
              ("other data, not used to choose the limits", lambda r: r["source"] in NEW),
              ("other data, used to choose the limits", lambda r: r["source"] not in {*REAL, *MADE, *NEW})]
-    kinds.append(("all that were not used to choose the limits", lambda r: r["source"] in {*REAL, *MADE, *NEW}))
     for name, low, high in (("trustworthy", 0.8, 2), ("trust with care", 0.65, 0.8), ("check before use", -1, 0.65)):
         for kind, of in kinds:
             own = [r["right"] for r in runs if of(r) and low <= sure[id(r)] < high]

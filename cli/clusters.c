@@ -418,10 +418,8 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 			if (w[l] > w[best])
 				best = l;
 		}
-		if (!(w[best] > 0)) {
-			fprintf(out, "  %s %lld: no clear counterpart\n", a, (long long)number);
+		if (!(w[best] > 0))
 			continue;
-		}
 		char left[160], right[160];
 		fprintf(out, "  %s %lld = %s %lld", a, (long long)number, b,
 		        (long long)kdr_result_number(r, c->to, best));

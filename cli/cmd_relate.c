@@ -84,11 +84,9 @@ static void print_pairs(const kdri_json_value *pairs, int w, bool mmd)
 static void print_direction(const kdri_json_value *p, int w, const char *from, const char *to,
                             const char *key)
 {
-	char word[32];
-	snprintf(word, sizeof word, "%s_word", key);
 	cli_printf("%-*s  %-*s", w, cli_text_at(p, from), w, cli_text_at(p, to));
 	print_real(8, 2, p, key);
-	cli_printf("  %s\n", cli_text_at(p, word));
+	cli_printf("\n");
 }
 
 /* How far the samples of each data set are from those of each other one. */
@@ -209,8 +207,8 @@ cli_command cli_relate = {
 	        "errors on samples it has not seen. The MMD columns are squared maximum mean discrepancies (0 = no difference): with a "
 	        "linear kernel, which compares the means, and with a Gaussian kernel, whose width is the median distance.\n\n"
 	        "For each data set and each other one, it prints the distance of the samples: the fraction of the other data set's samples "
-	        "that have their third nearest neighbour nearer than a sample of this one has, on average. Below 0.55 the data sets are "
-	        "alike, below 0.65 related, otherwise apart. cluster can carry clusters over to a small data set if the distance is below "
+	        "that have their third nearest neighbour nearer than a sample of this one has, on average. "
+	        "cluster can carry clusters over to a small data set if the distance is below "
 	        "0.65; it preprocesses the two data sets as a pair for that, so its value can differ a little.\n\n"
 	        "Then it prints the five features in which each pair differs most. The difference of the means is given in standard "
 	        "deviations of both data sets together, from 0 (equal means) to 2 (no overlap).\n\n"

@@ -179,7 +179,7 @@ class Cluster(CliTest):
                     for i in range(30))
             self.write(name + ".csv", "p,q,r,s,t,u,v,w\n" + "".join(body))
         done = self.run_kindred("cluster", "-v", "-m", "lssmtc", "-k", 3, "--weight", "none", "--force", "-o", "out", "c.csv", "d.csv")
-        self.assertIn("c 0: no clear counterpart", done.stdout)
+        self.assertNotIn("c 0", done.stdout.partition("match best")[2])
         for c in self.result()["correspondence"]:
             for row, chance in zip(c["matrix"], c["quality"]):
                 self.assertEqual(sum(row) > 0, chance >= .3)

@@ -116,7 +116,7 @@ class Mixed(CliTest):
 
     def test_k_is_found(self):
         done = self.run_kindred("cluster", "-k", "auto", "-o", "out", *self.files)
-        self.assertRegex(done.stdout, r"k = 3: [a-z ]+, right for \d\d % of the test data sets \(repeated clusterings agree by")
+        self.assertRegex(done.stdout, r"k = 3: [a-z ]+, right for \d\d % of the [a-z]+ test tables \(repeated clusterings agree by")
 
     def test_columns_that_say_nothing_about_each_other_are_noise(self):
         """Generated tables, and the same with every column in another order."""

@@ -399,12 +399,10 @@ class Together(CliTest):
     def test_relate_prints_the_distance(self):
         small, large, _, other = self.split()
         pairs = json.loads(self.run_kindred("relate", "--json", small, large, other).stdout)["pairs"]
-        for pair in pairs:
-            for key in ("apart", "apart_back"):
-                self.assertEqual(pair[key + "_word"], "alike" if pair[key] < 0.55 else "related" if pair[key] < 0.65 else "apart")
-        self.assertEqual((pairs[0]["apart_back_word"], pairs[1]["apart_word"]), ("alike", "apart"))
+        self.assertLess(pairs[0]["apart_back"], 0.55)
+        self.assertGreater(pairs[1]["apart"], 0.65)
         self.assertAlmostEqual(pairs[0]["apart"], self.cluster("-k", 4, small, large)["tasks"][0]["sharing"]["apart"], places=9)
-        self.assertRegex(self.run_kindred("relate", small, large).stdout, r"small +large +0\.[0-9]+  [a-z]+\nlarge +small +0\.[0-9]+  alike\n")
+        self.assertRegex(self.run_kindred("relate", small, large).stdout, r"small +large +0\.[0-9]+\nlarge +small +0\.[0-9]+\n")
 
 
 if __name__ == "__main__":

@@ -345,7 +345,8 @@ static void fit__k_to_be_found__one_for_all_or_one_for_each(void **state)
 			assert_int_equal(kdr_result_array(r, "eigengap", t).shape[0], 7);
 			assert_int_equal(kdr_result_array(r, "k_agreement", t).shape[0], 7);
 		}
-		assert_non_null(strstr(text_of(r, same ? "k_evidence" : "k_evidence.b"), "right for 32 %"));
+		assert_non_null(strstr(text_of(r, same ? "k_evidence" : "k_evidence.b"),
+		                       "right for 32 % of the test data sets"));
 		kdr_result_free(r);
 		kdr_options_free(options);
 		release(&s);

@@ -119,7 +119,4 @@ kdr_status kdri_apart_find(kdr_context *ctx, const kdr_mat *t, const kdr_mat *j,
 /* rows[0 .. *count - 1], increasing: at most KDRI_APART_MOST of n rows, always the same ones; the caller frees it. */
 kdr_status kdri_apart_rows(kdr_context *ctx, int64_t n, int64_t **rows, int64_t *count);
 
-/* "alike", "related", "apart"; "" if it is not defined. */
-const char *kdri_apart_word(double apart);
-
 #endif

@@ -168,17 +168,6 @@ void kdri_nearness_advice(const char *name, const char *nearest, double nearness
 
 enum { DIRECTIONS = 60, ROUNDS = 5, NEIGHBOUR = 3 };
 
-/* Below the first, data sets are alike; below the second, related; otherwise apart. */
-#define KDRI_APART_ALIKE 0.55
-
-const char *kdri_apart_word(double apart)
-{
-	return isnan(apart)                 ? ""
-	       : apart < KDRI_APART_ALIKE   ? "alike"
-	       : apart < KDRI_APART_RELATED ? "related"
-	                                    : "apart";
-}
-
 kdr_status kdri_apart_rows(kdr_context *ctx, int64_t n, int64_t **rows, int64_t *count)
 {
 	const int64_t most = KDRI_MIN(n, KDRI_APART_MOST);

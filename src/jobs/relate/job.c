@@ -92,15 +92,6 @@ static void put_tasks(kdri_json *j, const relation *r)
 	kdri_json_end_array(j);
 }
 
-/* The distance, and the word for it under KEY_word. */
-static void put_apart(kdri_json *j, const char *key, double apart)
-{
-	char word[32];
-	snprintf(word, sizeof word, "%s_word", key);
-	kdri_json_real(j, key, apart);
-	kdri_json_string(j, word, kdri_apart_word(apart));
-}
-
 static void put_pairs(kdri_json *j, const relation *r)
 {
 	kdri_json_array(j, "pairs");
@@ -117,8 +108,8 @@ static void put_pairs(kdri_json *j, const relation *r)
 		kdri_json_real(j, "bandwidth", p->bandwidth);
 		kdri_json_real(j, "nearness", r->nearness[p->a * r->count + p->b]);
 		kdri_json_real(j, "nearness_back", r->nearness[p->b * r->count + p->a]);
-		put_apart(j, "apart", r->apart[p->a * r->count + p->b]);
-		put_apart(j, "apart_back", r->apart[p->b * r->count + p->a]);
+		kdri_json_real(j, "apart", r->apart[p->a * r->count + p->b]);
+		kdri_json_real(j, "apart_back", r->apart[p->b * r->count + p->a]);
 		kdri_json_array(j, "differences");
 		for (int i = 0; i < p->ndifferences; i++) {
 			char number[24];

@@ -55,6 +55,7 @@ typedef struct kdri_k_words {
 	int64_t low, high; /* numbers with nearly the same evidence */
 	int64_t classes;   /* known ones */
 	int right;         /* percentage of test data sets for which it was right: docs/notes/statements.md */
+	const char *tests; /* static: these data sets */
 	double agreement;  /* of repeated clusterings, 1 = fully */
 } kdri_k_words;
 kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_words *words);

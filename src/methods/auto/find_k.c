@@ -553,10 +553,9 @@ kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, cons
 	if (w->low < w->high)
 		snprintf(range, sizeof range, " (%lld to %lld score nearly as well)", (long long)w->low,
 		         (long long)w->high);
-	kdri_snprintf(
-	        found, sizeof found,
-	        "%s, right for %d %% of the test data sets (repeated clusterings agree by %.2f; 1 = fully)",
-	        w->right > 50 ? "supported" : "only a suggestion", w->right, w->agreement);
+	kdri_snprintf(found, sizeof found,
+	              "%s, right for %d %% of the %s (repeated clusterings agree by %.2f; 1 = fully)",
+	              w->right > 50 ? "supported" : "only a suggestion", w->right, w->tests, w->agreement);
 	if (w->classes < 2)
 		snprintf(text, sizeof text, "k = %lld%s: %s", (long long)w->found, range, found);
 	else if (w->k != w->found)
@@ -582,6 +581,7 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, con
 	                                         .high = g->high,
 	                                         .classes = j->problem->classes,
 	                                         .right = g->sure ? 32 : 17,
+	                                         .tests = "test data sets",
 	                                         .agreement = g->agreement }));
 	KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 	if (g->next > 0)

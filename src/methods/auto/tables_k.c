@@ -307,12 +307,15 @@ static void evidence_free(kdr_context *ctx, evidence *e)
 static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s, const evidence *e)
 {
 	double *to = NULL;
-	KDRI_DO(kdri_k_evidence(ctx, t->result, s,
-	                        &(kdri_k_words){ .k = t->k[s < 0 ? 0 : s],
-	                                         .found = e->k,
-	                                         .classes = t->problem->classes,
-	                                         .right = e->sure ? 89 : 30,
-	                                         .agreement = e->strength[e->k - 2] }));
+	KDRI_DO(kdri_k_evidence(
+	        ctx, t->result, s,
+	        &(kdri_k_words){ .k = t->k[s < 0 ? 0 : s],
+	                         .found = e->k,
+	                         .classes = t->problem->classes,
+	                         .right = e->sure ? 89 : 14,
+	                         /* no real one was that clear */
+	                         .tests = e->sure ? "generated test tables" : "real test tables",
+	                         .agreement = e->strength[e->k - 2] }));
 	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
 	for (int64_t j = s < 0 ? 0 : s; j < (s < 0 ? t->all.tables : s + 1); j++) {
 		const int64_t i = s < 0 ? kdri_task_at(ctx, j) : s;

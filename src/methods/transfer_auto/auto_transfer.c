@@ -511,7 +511,7 @@ static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem
 		KDRI_TRY(bridged ? transfer_bridged_new(ctx, problem, t, &o, result, &v[t])
 		                 : vote_on(ctx, problem, &o, t, -1, result, &v[t]));
 		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], kdri_opt_real(options, "abstain"),
-		                              result));
+		                              kdri_opt_bool(options, "tables"), result));
 		if (ask > 0)
 			KDRI_TRY(kdri_transfer_report_ask(ctx, problem, t, &v[t], ask, result));
 		late = late || v[t].late;

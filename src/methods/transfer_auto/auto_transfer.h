@@ -271,7 +271,6 @@ typedef struct kdri_transfer_verdict {
 	kdri_transfer_exclusion excluded[KDRI_TRANSFER_MEMBERS];
 	int64_t *plain[KDRI_PLAIN]; /* n: the labels of these classifiers */
 	double *pi;                 /* classes: estimated shares in the target; NULL: not estimated */
-	int64_t *confused; /* classes: the class most often confused with each on held-out samples, or -1 */
 	double right; /* accuracy of the svm in cross-validation on the labelled samples; NaN: not computed */
 	double distance; /* A-distance of source and target; NaN: not computed */
 	bool late;       /* members were skipped because of the time limit */
@@ -345,7 +344,8 @@ void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v);
 /* Stores labels and arrays of task `target`, and advice on their reliability. `abstain`: fraction of samples without a
  * class. */
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
-                                const kdri_transfer_verdict *v, double abstain, kdr_result *result);
+                                const kdri_transfer_verdict *v, double abstain, bool tables,
+                                kdr_result *result);
 
 /* The `count` samples of task `target` that a person should label next. */
 kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem, int64_t target,

@@ -591,40 +591,41 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 {
 	for (int64_t k = 0; v->pi && k < v->classes; k++) {
 		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
-		char room[2][32], cause[160] = "the target appears to have few such samples, or none";
+		char room[32];
 		if (known <= 0 || given > few * known || v->pi[k] >= halved * known ||
 		    (given > hardly * known && doubt_of(v, k) < less_sure))
 			continue;
-		const char *class = class_name(problem, k, room[0], sizeof room[0]);
-		if (!v->absent)
-			kdri_snprintf(
-			        cause, sizeof cause,
-			        v->confused[k] >= 0
-			                ? "the class is probably confused with '%.60s', as in 5 of 6 tests"
-			                : "the class is probably confused with another, as in 5 of 6 tests",
-			        v->confused[k] >= 0
-			                ? class_name(problem, v->confused[k], room[1], sizeof room[1])
-			                : "");
 		KDRI_DO(kdri_result_warn(
 		        ctx, result,
-		        "%s: few samples were labelled '%.60s' (%.1f %%, but %.1f %% of the source samples): %s",
-		        name, class, 100 * given, 100 * known, cause));
+		        "%s: few samples were labelled '%.60s' (%.1f %%, but %.1f %% of the source samples)%s",
+		        name, class_name(problem, k, room, sizeof room), 100 * given, 100 * known,
+		        v->absent ? ": the target appears to have few such samples, or none" : ""));
 	}
 	return KDR_OK;
 }
 
+/* How far to trust labels, and how many were right in tests with real data (docs/notes/statements.md). */
+static void add_verdict(text *t, double sure, bool tables)
+{
+	if (sure < fair)
+		report_add(t, "check before use: at this confidence, 46 %% of labels were right in tests");
+	else if (sure < good)
+		report_add(t, "trust with care: at this confidence, %d %% of labels were right in tests%s",
+		           tables ? 56 : 60, tables ? " with tables" : "");
+	else
+		report_add(t, "trustworthy: at this confidence, %d %% of labels were right in tests%s",
+		           tables ? 77 : 88, tables ? " with tables" : "");
+}
+
 static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, int64_t target,
-                             const char *name, double sure, kdr_result *result)
+                             const char *name, double sure, bool tables, kdr_result *result)
 {
 	text t = { .s = "" };
 	double shift = moved(v);
 	int64_t svm = differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n),
 	        logreg = differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n);
-	report_add(&t, "%s: %s", name,
-	           sure < fair ? "check before use: at this confidence, 52 % of labels were right in tests"
-	           : v->nfresh > 0 ? "trust with care: there may be samples of a class that the source lacks"
-	           : sure < good   ? "trust with care: at this confidence, 69 % of labels were right in tests"
-	                           : "trustworthy: at this confidence, 88 % of labels were right in tests");
+	report_add(&t, "%s: ", name);
+	add_verdict(&t, sure, tables);
 	report_add(&t, "\nmean confidence: %.2f (estimated fraction of right labels)", sure);
 	report_add(&t, "\nagreement: on average, each method agrees with %.0f %% of the labels",
 	           100 * mean_agreement(v));
@@ -671,7 +672,8 @@ kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem
 }
 
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
-                                const kdri_transfer_verdict *v, double abstain, kdr_result *result)
+                                const kdri_transfer_verdict *v, double abstain, bool tables,
+                                kdr_result *result)
 {
 	char room[32];
 	const char *name = report_name_of(problem, target, room, sizeof room);
@@ -697,7 +699,7 @@ kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, in
 	                   (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));
 	KDRI_DO(put_number(ctx, result, "differ_logreg", target,
 	                   (double)differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n)));
-	KDRI_DO(put_advice(ctx, v, target, name, sure, result));
+	KDRI_DO(put_advice(ctx, v, target, name, sure, tables, result));
 	return put_classes(ctx, problem, v, name, result);
 }
 

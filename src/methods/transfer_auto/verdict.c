@@ -247,8 +247,8 @@ enum { MOST_JOINED = 4000 };
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
-	KDRI_FREE(ctx, v->answer, v->votes, v->posterior, v->confidence, v->shares, v->pi, v->confused,
-	          v->unlike, v->fresh, v->cluster);
+	KDRI_FREE(ctx, v->answer, v->votes, v->posterior, v->confidence, v->shares, v->pi, v->unlike,
+	          v->fresh, v->cluster);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
@@ -298,24 +298,12 @@ done:
 	return st;
 }
 
-/* The estimated shares and confusions by the problem's classes. */
-static kdr_status keep_shares(const kdri_transfer_tally *w, const kdri_transfer_gate *gate, const double *pi,
-                              kdri_transfer_verdict *v)
+/* The estimated shares by the problem's classes. */
+static kdr_status keep_shares(const kdri_transfer_tally *w, const double *pi, kdri_transfer_verdict *v)
 {
-	int64_t all = w->d.set.classes;
-	KDRI_DO(KDRI_NEW0(w->ctx, &v->pi, all));
-	KDRI_DO(KDRI_NEW(w->ctx, &v->confused, all));
+	KDRI_DO(KDRI_NEW0(w->ctx, &v->pi, w->d.set.classes));
 	for (int64_t k = 0; k < w->c; k++)
 		v->pi[w->d.class_of[k]] = pi[k];
-	for (int64_t k = 0; k < all; k++) {
-		double most = 0;
-		v->confused[k] = -1;
-		for (int64_t j = 0; j < all; j++)
-			if (j != k && gate->confusion[j * all + k] > most) {
-				most = gate->confusion[j * all + k];
-				v->confused[k] = j;
-			}
-	}
 	return KDR_OK;
 }
 
@@ -344,7 +332,7 @@ static kdr_status exclude_members(kdri_transfer_tally *w, const kdri_transfer_ga
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(w->ctx, &pi, w->c));
 	KDRI_TRY(estimate_shares(w, gate, pi));
-	KDRI_TRY(keep_shares(w, gate, pi, v));
+	KDRI_TRY(keep_shares(w, pi, v));
 	KDRI_TRY(find_overlap(w, pi, &overlap));
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS && overlap && others; m++)
 		if (kdri_transfer_members[m].centres && v->excluded[m] == KDRI_TRANSFER_VOTES)
