@@ -494,9 +494,6 @@ def said(what):
         return markdown(["statement", "kind of data", "data sets", "accuracy"], [[*row[:3], short(row[3])] for row in statements.verdicts()], 2)
     if what == "matches":
         return markdown(["kind of data", "probability", "matches", "right"], [[*row[:3], short(row[3])] for row in statements.matches_left_out()], 2)
-    if what == "new":
-        return markdown(["collections", "kind of data", "a class removed: runs", "warned", "most flagged samples are of that class", "all classes: runs", "warned"],
-                        [list(row) for row in statements.new_classes()], 2)
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 

@@ -7,8 +7,6 @@ clusters  `cluster` with the number of classes given: confidence of samples and 
           tables whose columns are shuffled, each for itself, so that they have no clusters ("noise of ...")
 k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and how sure the program is
 transfer  `transfer`: confidence, the three verdicts, classes with few predicted labels, distance of source and target
-new       `transfer` with and without one class of the source: how often "may belong to a class that the source does not have" is said, and how many of
-          these samples do; the constants of (E4) in src/methods/transfer_auto/report.c were chosen on every second collection
 fit       computes the constants of src/engine/ensemble/probability_right.c from these results, and how often matches are right that get each probability
           with the constants of the other sources; runs nothing
 
@@ -251,75 +249,6 @@ def transfers(args):
     return common.fill(args, "statements-transfer", head, keys, make)
 
 
-# --- classes that the source does not have -------------------------------------------------------------------------------------
-
-
-def new_keys(args, known, most=2):
-    """At most two pairs of each collection, first one of each, with all classes and without one."""
-    groups, rng = {}, np.random.default_rng(1)
-    for title, (collection, *_) in known.items():
-        groups.setdefault(collection, []).append(title)
-    chosen = [[titles[i] for i in rng.permutation(len(titles))[:most]] for titles in groups.values()]
-    return [(title, args.size, seed, removed) for seed in range(1, args.seeds + 1) for turn in range(most) for titles in chosen for title in titles[turn:turn + 1]
-            for removed in (0, 1)]
-
-
-def without(task, name):
-    """Removes the samples of a class from a data set."""
-    stem, path, labels = task
-    head, x, classes = auto.load_table(path, labels) if path.suffix == ".csv" else (None, auto.load(path), auto.lines(labels))
-    auto.write(path, x[np.flatnonzero(classes != name)], head)
-    labels.write_text("".join(c + "\n" for c in classes[classes != name]))
-
-
-def new(args):
-    known = transfer_tasks()
-
-    def make(key):
-        title, size, seed, removed = key
-        collection, folder, sources, target = known[title]
-        with tempfile.TemporaryDirectory() as to:
-            tasks = {t[0]: t for t in auto.tasks_of(folder)}
-            *given, (name, path, labels) = auto.draw([tasks[n] for n in (*sources, target)], int(size), int(seed), to)
-            for file in [g[2] for g in given] + [labels] if folder.startswith("20ng") else []:  # by their subject
-                file.write_text("".join(c.split(".")[0] + "\n" for c in auto.lines(file)))
-            truth, source = auto.lines(labels), set(np.concatenate([auto.lines(g[2]) for g in given]))
-            labels.unlink()
-            could = sorted(c for c in source if sum(truth == c) >= 8)
-            if int(removed) and (len(source) < 3 or not could):
-                return [[collection, "", len(source), len(truth), 0, 0, 0, 0]]
-            if int(removed):
-                chosen = could[np.random.default_rng([int(seed), len(title)]).integers(len(could))]
-                source -= {chosen}
-                for task in given:
-                    without(task, chosen)
-            flags = [text for n, file, own in given for text in ("--source", f"{n}={file}", "--labels", own)]
-            r = common.program_timed(args, "transfer", "--seed", seed, "--missing", "mean", *(["--header"] if "/" in folder else []), *flags, "--target", f"{name}={path}",
-                                     optional=True)[0]
-        if not r:  # too few samples
-            return [[collection, "", len(source), len(truth), 0, 0, 0, 0]]
-        t = r["tasks"][-1]
-        fresh, lacks, right = np.array(t.get("may_be_new", [0] * len(truth))) == 1, ~np.isin(truth, list(source)), np.array(t["labels"]) == truth
-        return [[collection, r.get("data", ""), len(source), len(truth), sum(lacks), sum(fresh), sum(fresh & lacks), sum(fresh & right)]]
-
-    return common.fill(args, "statements-new", ["task", "size", "seed", "removed", "collection", "data", "classes", "samples", "lacks", "said", "said_lacks", "said_right"],
-                       new_keys(args, known), make)
-
-
-def new_classes():
-    """(collections, kind of data, runs with a class removed, said, of these mostly right, runs with all classes, said)"""
-    rows = [r for r in common.read_csv(common.RESULTS / "statements-new.csv") if r["data"]]
-    names = sorted({r["collection"] for r in rows})
-    for title, own in (("constants chosen on them", names[::2]), ("others", names[1::2])):
-        for kind in ("tables", "molecule counts", "other data", "all"):
-            some = [r for r in rows if r["collection"] in own and
-                    kind in ("all", "tables" if r["data"].startswith("measurements") else r["data"] if r["data"] == "molecule counts" else "other data")]
-            gone, whole = [r for r in some if r["removed"] == "1"], [r for r in some if r["removed"] == "0" and int(r["lacks"]) <= 0.02 * int(r["samples"])]
-            said = [r for r in gone if int(r["said"])]
-            if gone or whole:
-                yield title, kind, len(gone), len(said), sum(2 * int(r["said_lacks"]) > int(r["said"]) for r in said), len(whole), sum(int(r["said"]) > 0 for r in whole)
-
-
 # --- what the results say --------------------------------------------------------------------------------------------------
 
 
@@ -490,8 +419,8 @@ def fit(args):
         print(*row[:3], "%.2f" % row[3])
 
 
-CASES = {"clusters": clusters, "k": number, "transfer": transfers, "new": new, "fit": fit}
+CASES = {"clusters": clusters, "k": number, "transfer": transfers, "fit": fit}
 
 
 if __name__ == "__main__":
-    sys.exit(common.measure(__doc__, CASES, ["clusters", "k", "transfer", "new"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2})]))
+    sys.exit(common.measure(__doc__, CASES, ["clusters", "k", "transfer"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2})]))

@@ -396,8 +396,8 @@ void cli_ranks_early(int code);
 	          "choices as further columns, in the format of the input; several inputs: FILE-TASK for " \
 	          "each"), \
 	        CLI_VALUE("write-columns", "LIST", \
-	                  "with --write-table: which columns to add: label, name, confidence, second, " \
-	                  "may_be_new (default: all that the result has)")
+	                  "with --write-table: which columns to add: label, name, confidence, second " \
+	                  "(default: all that the result has)")
 /* --names: gives the clusters of the result their names; before there is a result, checks the file. */
 void cli_names_read(const cli_run *run);
 /* --write-h5ad and --write-table: writes the files of the data sets from run->first on, with their results or coordinates `xy`; while

@@ -187,7 +187,7 @@ KDR_API kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *re
                                           int64_t index, const char *path, bool force);
 
 /* Writes the CSV, TSV or Excel file that a data set was read from, as it is, with more columns at the end: `columns` is a list of label,
- * name, confidence, second and may_be_new, such as "label,name"; NULL: those that the result has. `result` NULL only checks this list.
+ * name, confidence and second, such as "label,name"; NULL: those that the result has. `result` NULL only checks this list.
  * Cells are empty for rows that were skipped. All data sets of the copy (kdr_copy_paths) are used. Cost: O(size of the file) time, O(rows) memory. */
 KDR_API kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *result, int64_t index,
                                           const char *columns, const char *path, bool force);

@@ -279,7 +279,6 @@ class AutoTransfer(Transfer):
     votes_: Any
     shares_: Any
     unlike_source_: Any
-    may_be_new_: Any
     target_clusters_: Any
     ask_: Any
     margin_: Any

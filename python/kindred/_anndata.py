@@ -86,12 +86,13 @@ def _titles(result):
     return out
 
 
+# "_may_be_new" is one of version 0.2.
 _COLUMNS = ("", "_title", "_confidence", "_second", "_match", "_unlike_source", "_may_be_new")
 
 
 def _write(adata, key, rows, result, tasks, categories=None):
     """Writes obs[key], obs[key + "_title"] if clusters have titles, obs[key + "_confidence"], obs[key + "_second"],
-    obs[key + "_match"], for a transfer obs[key + "_unlike_source"] and obs[key + "_may_be_new"],
+    obs[key + "_match"], for a transfer obs[key + "_unlike_source"],
     obsm["X_" + key + "_rep"], obsm["X_" + key] if the result has a map, and uns[key]. Those of an earlier run are removed."""
     import pandas
     for column in _COLUMNS:
@@ -130,13 +131,12 @@ def _write(adata, key, rows, result, tasks, categories=None):
         adata.obs[f"{key}_second"] = pandas.Categorical(second, names or categories)
     if np.isfinite(match).any():
         adata.obs[f"{key}_match"] = match
-    for column, nothing in (("unlike_source", np.nan), ("may_be_new", 0)):
-        found = result.arrays.get(column)
-        if found is not None:
-            values = np.full(n, nothing, float)
-            for task, r in zip(tasks, rows.values()):
-                values[r] = nothing if found[result.index(task)] is None else found[result.index(task)]
-            adata.obs[f"{key}_{column}"] = values == 1 if nothing == 0 else values
+    unlike = result.arrays.get("unlike_source")
+    if unlike is not None:
+        values = np.full(n, np.nan)
+        for task, r in zip(tasks, rows.values()):
+            values[r] = np.nan if unlike[result.index(task)] is None else unlike[result.index(task)]
+        adata.obs[f"{key}_unlike_source"] = values
     if places is not None:
         adata.obsm[f"X_{key}"] = places
     if shared is not None:
@@ -240,9 +240,7 @@ def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred"
     """Label the cells of an AnnData object from a labelled one.
 
     The classes are written to `target` as :func:`cluster_anndata` does. ``obs[key +
-    "_unlike_source"]`` ranks cells by how little they resemble the source, and
-    ``obs[key + "_may_be_new"]`` marks those that may belong to a class that the source
-    does not have. With
+    "_unlike_source"]`` ranks cells by how little they resemble the source. With
     ``probabilities=True``, ``obsm["X_" + key + "_probabilities"]`` has one column for
     each of ``uns[key]["classes"]``.
 

@@ -609,7 +609,7 @@ class Result:
 
     def save_table(self, path, task=0, columns=None, force=False):
         """Write a copy of the CSV, TSV or Excel file that a data set was read from, with more columns: the label, and the name of the
-        cluster, the confidence, the second-best label and may_be_new, if the result has them.
+        cluster, the confidence and the second-best label, if the result has them.
 
         Parameters
         ----------
@@ -617,7 +617,7 @@ class Result:
             The file to write. An Excel file stays one; if several of its sheets are data sets of the result, all of them get the columns.
         <task>
         columns : list of str, optional
-            Columns to add, of ``"label"``, ``"name"``, ``"confidence"``, ``"second"`` and ``"may_be_new"``.
+            Columns to add, of ``"label"``, ``"name"``, ``"confidence"`` and ``"second"``.
         force : bool, default=False
             Replace an existing file.
 
@@ -775,12 +775,10 @@ class Result:
         -------
         DataFrame
             Columns ``task``, ``id`` (if samples have names), ``label``, ``name`` (if
-            some cluster has a name or title), ``confidence``, ``second`` and, for
-            targets of :func:`transfer`, ``may_be_new``: whether a sample may belong
-            to a class that the source does not have.
+            some cluster has a name or title), ``confidence`` and ``second``.
         """
         import pandas
-        parts, fresh = [], self.arrays.get("may_be_new")
+        parts = []
         for t, task in enumerate(self.tasks):
             labels = self.labels(t)
             if labels is None:
@@ -788,7 +786,7 @@ class Result:
             names = self.names(t) if self.classes is None else []
             called = [names[label] if label >= 0 else None for label in labels] if any(names) else None
             columns = {"task": [task] * len(labels), "id": self.ids(t), "label": labels, "name": called, "confidence": self.confidence(t),
-                       "second": self.second(t), "may_be_new": None if fresh is None or fresh[t] is None else fresh[t] == 1}
+                       "second": self.second(t)}
             parts.append(pandas.DataFrame({name: values for name, values in columns.items() if values is not None}))
         return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=["task", "label"])
 

@@ -31,8 +31,6 @@
 #'     data sets share, up to 50 columns}
 #'   \item{`unlike_source`}{transfer with `auto`: the rank of each sample by how little
 #'     it resembles the source, from 0 to 1}
-#'   \item{`may_be_new`}{transfer with `auto`: `TRUE` for samples that may belong to a class that
-#'     the source does not have}
 #'   \item{`map`}{coordinates of the samples}
 #'   \item{`probabilities`}{class probabilities, if they were requested}
 #'   \item{`advice`, `warnings`}{texts}
@@ -50,8 +48,8 @@
 #' @param ... Further arguments for other methods; ignored.
 #' @return `labels()` returns the clusters or classes, `as.data.frame()` a data
 #'   frame with the columns `id`, `dataset`, `cluster` or `class`, `confidence`,
-#'   `second`, `row` and, if available, `name` (of the cluster),
-#'   `unlike_source` and `may_be_new`. `summary()` returns a list of tables.
+#'   `second`, `row` and, if available, `name` (of the cluster)
+#'   and `unlike_source`. `summary()` returns a list of tables.
 #' @name kindred-object
 #' @examples
 #' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
@@ -98,7 +96,7 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     advice = lapply(pick("advice"), in_r), sharing = pick("sharing"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
-    unlike_source = each_array("unlike_source"), may_be_new = each_array("may_be_new", function(x) x == 1),
+    unlike_source = each_array("unlike_source"),
     objective = found$objective, stop = found$stop, iterations = found$iterations,
     complete = found$complete, warnings = in_r(found$warnings), arrays = found$arrays,
     all_datasets = vapply(found$tasks, `[[`, "", "name"), call = call, pointer = pointer))
@@ -152,7 +150,6 @@ as.data.frame.kindred <- function(x, row.names = NULL, optional = FALSE, ...) {
     called <- x$names[[t]]
     if (named) part$name <- called[match(part$cluster + 1L, seq_along(called))]
     if (!is.null(x$unlike_source[[t]])) part$unlike_source <- x$unlike_source[[t]]
-    if (length(x$may_be_new[[t]])) part$may_be_new <- x$may_be_new[[t]]
     for (level in names(x$levels)) part[[paste0("cluster_", level)]] <- x$levels[[level]][[t]]
     part
   })
@@ -396,8 +393,8 @@ kd_rename <- function(fit, names) {
 #' @param path The file to write. An Excel file stays one.
 #' @param dataset Name of the data set, if there are several. If they are sheets of one Excel
 #'   file, all of them get the columns.
-#' @param columns Columns to add, of `"label"`, `"name"`, `"confidence"`, `"second"` and
-#'   `"may_be_new"`; `NULL` adds those that the result has.
+#' @param columns Columns to add, of `"label"`, `"name"`, `"confidence"` and
+#'   `"second"`; `NULL` adds those that the result has.
 #' @param force Replace an existing file.
 #' @return `path`, invisibly.
 #' @examples

@@ -28,9 +28,9 @@ def main():
         for value, kind, name in zip(values.groups(), before, ("k, repeated clusterings agree", "k, other suggestions")):
             found.append((kind + name, int(value), correct(kind + name)))
     report, other = "src/methods/transfer_auto/report.c", "other data, not used to choose the limits"
-    for name in ("trustworthy", "trust with care"):
-        values = printed(report, name + r": at this confidence, %d %% of labels [^;]*?(\d+) : (\d+)")
-        found += [(name, int(value), accuracy(name, kind)) for value, kind in zip(values.groups(), ("real tables", other))]
+    numbers = re.findall(r'"trustworthy", sure < good \? (\d+) : (\d+)', (ROOT / report).read_text(encoding="utf-8"))
+    for kind, values in zip(("real tables", other), numbers, strict=True):
+        found += [(f"{name}, {kind}", int(value), accuracy(name, kind)) for name, value in zip(("trust with care", "trustworthy"), values)]
     found.append(("check before use", int(printed(report, r"check before use: at this confidence, (\d+) %% of labels")[1]), accuracy("check before use", other)))
     wrong = [f"{name}: {value:.0f} % is printed, {measured if measured is None else round(measured, 1)} % was measured" for name, value, measured in found
              if measured is None or abs(value - measured) > 0.5]

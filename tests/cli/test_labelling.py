@@ -48,7 +48,7 @@ class Labelling(CliTest):
     def test_least_like_the_source(self):
         done = self.run_kindred(*self.COMMON, "-v")
         target, found = self.result()["tasks"][-1], rows(self.path("out/target.samples.csv"))
-        self.assertEqual(list(found[0]), ["id", "class", "confidence", "second", "unlike_source", "target_cluster", "may_be_new"])
+        self.assertEqual(list(found[0]), ["id", "class", "confidence", "second", "unlike_source", "target_cluster"])
         unlike = [float(r["unlike_source"]) for r in found]
         self.assertEqual(unlike, target["unlike_source"])
         self.assertEqual([int(r["target_cluster"]) for r in found], target["target_cluster"])
@@ -69,26 +69,11 @@ class Labelling(CliTest):
         self.run_kindred(*self.COMMON, "-m", "svm")
         self.assertEqual(list(rows(self.path("out/target.samples.csv"))[0]), ["id", "class", "confidence", "second"])
 
-    def test_a_class_that_the_source_does_not_have(self):
+    def test_nothing_is_claimed_about_absent_classes(self):
         done = self.run_kindred(*self.COMMON)
-        target, found = self.result()["tasks"][-1], rows(self.path("out/target.samples.csv"))
-        fresh = [int(r["may_be_new"]) for r in found]
-        self.assertEqual(fresh, [0] * 60 + [1] * 12)
-        self.assertEqual(fresh, target["may_be_new"])
-        self.assertIn("target: 12 samples may belong to a class that the source does not have", done.stdout.splitlines()[0])
-        self.assertNotIn("trustworthy", done.stdout)
-        self.assertLess(max(target["confidence"][60:]), .5)
-        self.assertTrue(all(a >= c for a, c in zip(target["agreement"], target["confidence"])))
-        # nothing is said of a target with the classes of the source, and nothing of samples whose class is known
-        lines = self.read("t.csv").splitlines(keepends=True)
-        self.write("t.csv", "".join(lines[:61]))
-        done = self.run_kindred(*self.COMMON)
-        self.assertEqual({r["may_be_new"] for r in rows(self.path("out/target.samples.csv"))}, {"0"})
-        self.assertNotIn("does not have", done.stdout)
-        self.write("t.csv", "".join(lines))
-        self.write("known", "?\n" * 60 + "low\n" * 12)
-        self.run_kindred(*self.COMMON, "--target-labels", "known")
-        self.assertEqual({r["may_be_new"] for r in rows(self.path("out/target.samples.csv"))}, {"0"})
+        target = self.result()["tasks"][-1]
+        self.assertNotIn("may belong to a class", done.stdout)
+        self.assertEqual(target["agreement"], target["confidence"])  # which nothing lowers
 
     def test_known_classes_by_id(self):
         self.write("some.csv", 'name,kind\n"t,3",mid\n"t,40",low\n"t,41",mid\n')

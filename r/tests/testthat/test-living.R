@@ -149,13 +149,6 @@ test_that("a transfer ranks samples by how little they resemble the source", {
   expect_length(tr$unlike_source[[1]], 30)
   expect_true(all(tr$unlike_source[[1]] >= 0 & tr$unlike_source[[1]] <= 1))
   expect_identical(as.data.frame(tr)$unlike_source, tr$unlike_source[[1]])
-  expect_identical(as.data.frame(tr)$may_be_new, rep(FALSE, 30))
-  noise <- function(n, first) outer(seq_len(n), 1:3, function(i, j) ((i * 7 + j * 5 + first) %% 11 + (i * 3 + j) %% 7 - 8) / 4)
-  means <- rbind(c(0, 0, 0), c(2, 2, 0), c(0, 9, 9))
-  y <- rep(1:2, each = 40)
-  z <- rep(1:3, c(30, 30, 15))
-  tr <- quiet(kd_transfer(means[y, ] + noise(80, 0), c("low", "mid")[y], means[z, ] + noise(75, 1), map = FALSE))
-  expect_identical(tr$may_be_new[[1]], z == 3)
 })
 test_that("predictions have a confidence, and samples of the fit keep their labels", {
   sets <- three()

@@ -9,7 +9,6 @@
  *     obs/kindred_second        the second choice, in the same categories
  *     obs/kindred_match         probability that the cluster is the same group in all data sets
  *     obs/kindred_unlike_source rank of a sample by how little it resembles the source, 0 to 1; only of transfers
- *     obs/kindred_may_be_new    1 if it may belong to a class that the source does not have, 0; only of transfers
  *     obsm/X_kindred            rows x 2 numbers: the map
  *     obsm/X_kindred_rep        rows x at most 50 numbers: the samples in a space that all data sets share
  *
@@ -33,7 +32,7 @@ enum {
 	DOUBT,
 	MATCH,
 	UNLIKENESS,
-	NOVELTY,
+	NOVELTY, /* of version 0.2: only removed */
 	COLUMNS,
 	POINTS = COLUMNS,
 	SHARED,
@@ -156,8 +155,7 @@ static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, const kdri_h
 		                    notes->confidence != NULL,
 		                    notes->second != NULL,
 		                    notes->match != NULL,
-		                    notes->unlike_source != NULL,
-		                    notes->may_be_new != NULL };
+		                    notes->unlike_source != NULL };
 	for (int c = 0; c < COLUMNS; c++)
 		if (has[c])
 			all[n++] = names->of[c] + FOLDER;
@@ -250,9 +248,6 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 		if (n->unlike_source)
 			KDRI_DO(write_numbers(ctx, h5, names.of[UNLIKENESS], H5T_NATIVE_DOUBLE, 1, &n->rows,
 			                      n->unlike_source));
-		if (n->may_be_new)
-			KDRI_DO(write_numbers(ctx, h5, names.of[NOVELTY], H5T_NATIVE_INT32, 1, &n->rows,
-			                      n->may_be_new));
 		KDRI_DO(extend_order(ctx, h5, n, &names));
 	}
 	KDRI_DO(add_array(ctx, h5, names.of[POINTS], n->rows, 2, n->xy));

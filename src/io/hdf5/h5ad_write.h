@@ -20,7 +20,6 @@ typedef struct kdri_h5ad_notes {
 	int64_t ncategories;
 	const double *confidence;    /* NaN: unknown; NULL: unknown for all */
 	const double *unlike_source; /* rank from 0 to 1; NaN: unknown; NULL: unknown for all */
-	const int32_t *may_be_new;   /* 1: of a class that the source does not have, 0; NULL: unknown */
 	const double *
 	        match; /* that the cluster is the same in all data sets; NaN: it is in one; NULL: unknown for all */
 	const double *xy;     /* two numbers per row; NULL: not computed */

@@ -6,16 +6,13 @@ static kdr_status copies_take(const kdri_edited *e, int64_t task, kdri_edited_co
 	kdr_context *ctx = e->ctx;
 	const kdri_edited_task *t = &e->tasks[task];
 	kdri_copied *to = &c->sets[task];
-	int64_t *origin = NULL, *second = NULL, *fresh = NULL;
+	int64_t *origin = NULL, *second = NULL;
 	double *confidence = NULL;
 	kdr_status st = kdri_copied_table(ctx, e->result, t->json, t->n, to, &origin);
 	to->origin = origin;
 	to->n = t->n;
 	to->k = e->numbers;
 	to->labels = t->labels;
-	KDRI_DO(st);
-	st = kdri_copied_integers(ctx, kdri_json_get(t->json, "may_be_new"), t->n, &fresh);
-	to->fresh = fresh;
 	KDRI_DO(st);
 	if (t->second) {
 		KDRI_DO(KDRI_NEW(ctx, &second, t->n));
@@ -57,8 +54,8 @@ void kdri_edited_copies_free(const kdri_edited *e, kdri_edited_copies *c)
 {
 	for (int64_t t = 0; c->sets && t < e->ntasks; t++) {
 		kdri_copied *s = &c->sets[t];
-		KDRI_FREE(e->ctx, (void *)s->origin, (void *)s->second, (void *)s->fresh,
-		          (void *)s->confidence, s->label, s->name);
+		KDRI_FREE(e->ctx, (void *)s->origin, (void *)s->second, (void *)s->confidence, s->label,
+		          s->name);
 	}
 	KDRI_FREE(e->ctx, c->sets, c->numbers, c->number);
 }

@@ -66,7 +66,7 @@ done:
 typedef struct annotated {
 	kdr_data *data; /* the file */
 	kdri_names ids, categories;
-	int32_t *codes, *second, *fresh;
+	int32_t *codes, *second;
 	double *confidence, *match, *unlike;
 	bool sure, doubted, matched;
 } annotated;
@@ -76,7 +76,7 @@ static void annotated_free(kdr_context *ctx, annotated *a)
 	kdr_data_free(a->data);
 	kdri_names_free(ctx, &a->ids);
 	kdri_names_free(ctx, &a->categories);
-	KDRI_FREE(ctx, a->codes, a->second, a->fresh, a->confidence, a->match, a->unlike);
+	KDRI_FREE(ctx, a->codes, a->second, a->confidence, a->match, a->unlike);
 }
 
 static kdr_status annotated_open(const kdri_edited *e, const char *input, annotated *a)
@@ -153,8 +153,6 @@ static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_
 {
 	const kdri_json_value *ids = e->tasks[task].ids;
 	const kdri_json_value *unlike = kdri_json_get(e->tasks[task].json, "unlike_source");
-	if (set->fresh && !a->fresh)
-		KDRI_DO(KDRI_NEW0(e->ctx, &a->fresh, a->data->rows));
 	if (unlike && !a->unlike) {
 		KDRI_DO(KDRI_NEW(e->ctx, &a->unlike, a->data->rows));
 		for (int64_t i = 0; i < a->data->rows; i++)
@@ -174,8 +172,6 @@ static kdr_status annotated_take(const kdri_edited *e, int64_t task, const kdri_
 		a->sure |= isfinite(a->confidence[row]);
 		a->matched |= isfinite(a->match[row]);
 		a->doubted |= a->second[row] >= 0;
-		if (set->fresh)
-			a->fresh[row] = set->fresh[i] == 1;
 		if (unlike)
 			a->unlike[row] = kdri_json_number(kdri_json_at(unlike, i), NAN);
 	}
@@ -202,8 +198,7 @@ static kdr_status annotate_file(const kdri_edited *e, const kdri_edited_copies *
 		                        .ncategories = a.categories.count,
 		                        .confidence = a.sure ? a.confidence : NULL,
 		                        .match = a.matched ? a.match : NULL,
-		                        .unlike_source = a.unlike,
-		                        .may_be_new = a.fresh };
+		                        .unlike_source = a.unlike };
 	KDRI_TRY(kdri_h5ad_annotate(e->ctx, file[at], input, NULL, &notes, force));
 done:
 	annotated_free(e->ctx, &a);

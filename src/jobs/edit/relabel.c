@@ -76,7 +76,7 @@ static const char *unlabelled_reason(const kdri_json_value *task, int64_t i)
 
 /* Which columns beyond those of every result a data set has. */
 typedef struct columns {
-	const kdri_json_value *unlike, *cluster, *fresh, *levels;
+	const kdri_json_value *unlike, *cluster, *levels;
 	bool names, marks, reasons;
 } columns;
 
@@ -85,7 +85,6 @@ static columns find_columns(const kdri_edited *e, int64_t task)
 	const kdri_edited_task *t = &e->tasks[task];
 	columns c = { .unlike = kdri_json_get(t->json, "unlike_source"),
 		      .cluster = kdri_json_get(t->json, "target_cluster"),
-		      .fresh = kdri_json_get(t->json, "may_be_new"),
 		      .levels = e->level ? NULL : kdri_json_get(e->root, "levels"),
 		      .marks = e->marked };
 	for (int64_t k = 0; !e->classes && k < e->numbers; k++)
@@ -106,7 +105,7 @@ static kdr_status put_sample_titles(const kdri_edited *e, kdri_output *out, cons
 {
 	KDRI_DO(kdri_output_printf(e->ctx, out, "id,%s%s,confidence,second%s",
 	                           e->classes ? "class" : "cluster", c->names ? ",name" : "",
-	                           c->unlike ? ",unlike_source,target_cluster,may_be_new" : ""));
+	                           c->unlike ? ",unlike_source,target_cluster" : ""));
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++)
 		KDRI_DO(kdri_output_printf(
 		        e->ctx, out, ",cluster_%lld",
@@ -129,7 +128,6 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 	if (c->unlike) {
 		KDRI_DO(put_number(e, out, kdri_json_number(kdri_json_at(c->unlike, i), NAN)));
 		KDRI_DO(put_cluster(e, out, kdri_json_at(c->cluster, i)));
-		KDRI_DO(put_cluster(e, out, kdri_json_at(c->fresh, i)));
 	}
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++)
 		KDRI_DO(put_cluster(e, out, level_label(kdri_json_at(c->levels, l), task, i)));

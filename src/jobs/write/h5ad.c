@@ -12,12 +12,11 @@ typedef struct gathered {
 	int64_t rows;
 	int64_t *place; /* for each row of the file: its output row, or -1 */
 	int64_t file_rows;
-	int32_t *codes, *second, *fresh;          /* fresh: may_be_new */
+	int32_t *codes, *second;
 	double *confidence, *match, *unlike, *xy; /* unlike: unlike_source */
 	double *shared;                           /* rows x width */
 	int64_t width;
-	bool sure, ranked, judged, doubted,
-	        matched; /* some row has a confidence, unlike, fresh, a second choice, a match */
+	bool sure, ranked, doubted, matched; /* some row has a confidence, unlike, a second choice, a match */
 	kdri_names names, titles;
 } gathered;
 
@@ -93,7 +92,6 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 	const int64_t *labels = task < 0 ? NULL : kdr_result_labels(r, task, &n);
 	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
 	const int64_t *second = task < 0 ? NULL : kdr_result_second(r, task);
-	const int64_t *fresh = task < 0 ? NULL : kdri_sample_array(r, "may_be_new", task, KDR_INT64);
 	const double *unlike = task < 0 ? NULL : kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64);
 	const double *shared = task < 0 ? NULL : kdr_result_representation(r, task, NULL);
 	double *match = NULL;
@@ -126,10 +124,6 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 			g->unlike[to] = unlike[i];
 			g->ranked = true;
 		}
-		if (fresh) {
-			g->fresh[to] = (int32_t)fresh[i];
-			g->judged = true;
-		}
 		if (xy && g->xy)
 			memcpy(g->xy + 2 * to, xy + 2 * i, 2 * sizeof *xy);
 		if (shared && g->shared)
@@ -158,7 +152,6 @@ static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_
 		g->place[origin[i]] = i;
 	KDRI_TRY(KDRI_NEW(ctx, &g->codes, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->second, g->rows));
-	KDRI_TRY(KDRI_NEW0(ctx, &g->fresh, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->unlike, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->confidence, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->match, g->rows));
@@ -181,8 +174,7 @@ done:
 
 static void h5ad_release(kdr_context *ctx, gathered *g)
 {
-	KDRI_FREE(ctx, g->place, g->codes, g->second, g->fresh, g->unlike, g->confidence, g->match, g->xy,
-	          g->shared);
+	KDRI_FREE(ctx, g->place, g->codes, g->second, g->unlike, g->confidence, g->match, g->xy, g->shared);
 	kdri_names_free(ctx, &g->names);
 	kdri_names_free(ctx, &g->titles);
 }
@@ -245,7 +237,6 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		                        .confidence = g.sure ? g.confidence : NULL,
 		                        .match = g.matched ? g.match : NULL,
 		                        .unlike_source = g.ranked ? g.unlike : NULL,
-		                        .may_be_new = g.judged ? g.fresh : NULL,
 		                        .xy = g.xy,
 		                        .shared = g.shared,
 		                        .width = g.width };

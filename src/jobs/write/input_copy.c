@@ -14,9 +14,9 @@
 
 #include <stdio.h>
 
-/* What can be added to a table; WRITE_NEW only if the result has it. */
-enum { WRITE_LABEL, WRITE_NAME, WRITE_CONFIDENCE, WRITE_SECOND, WRITE_NEW, WRITE_ALL };
-static const char *const write_names[] = { "label", "name", "confidence", "second", "may_be_new" };
+/* What can be added to a table. */
+enum { WRITE_LABEL, WRITE_NAME, WRITE_CONFIDENCE, WRITE_SECOND, WRITE_ALL };
+static const char *const write_names[] = { "label", "name", "confidence", "second" };
 
 /* "label,name": which columns are wanted, in order. */
 static kdr_status parse_columns(kdr_context *ctx, const char *list, int wanted[WRITE_ALL], int *count)
@@ -33,7 +33,7 @@ static kdr_status parse_columns(kdr_context *ctx, const char *list, int wanted[W
 		if (c == WRITE_ALL || twice)
 			return kdri_fail(
 			        ctx, KDR_ERR_OPTION,
-			        "columns to write: '%.*s' %s; use a list of label, name, confidence, second and may_be_new",
+			        "columns to write: '%.*s' %s; use a list of label, name, confidence and second",
 			        (int)KDRI_MIN(n, 60), p, twice ? "occurs twice" : "is not valid");
 		wanted[(*count)++] = c;
 		p += n + (p[n] == ',');
@@ -58,7 +58,6 @@ static bool has_column(const kdri_copied *s, bool classes, int column)
 		return false;
 	case WRITE_CONFIDENCE: return s->confidence;
 	case WRITE_SECOND: return s->second;
-	case WRITE_NEW: return s->fresh;
 	default: return true;
 	}
 }
@@ -146,10 +145,7 @@ static void fill_cells(const kdri_copied *s, const int *wanted, int count, bool 
 				                                                         : NULL;
 				break;
 			case WRITE_CONFIDENCE: text = sure[row][0] ? sure[row] : NULL; break;
-			case WRITE_SECOND: text = s->second ? label_text(s, s->second[i]) : NULL; break;
-			default:
-				text = s->fresh && s->fresh[i] >= 0 ? (s->fresh[i] ? "1" : "0") : NULL;
-				break;
+			default: text = s->second ? label_text(s, s->second[i]) : NULL; break;
 			}
 			cells[row * count + c] = text;
 		}
@@ -201,7 +197,7 @@ kdr_status kdri_copied_write(kdr_context *ctx, const kdri_copied *sets, int64_t 
 	for (int c = 0; c < n; c++) {
 		const char *base = classes ? "class" : "cluster";
 		snprintf(own[c], sizeof own[c], "%s_%s", base, write_names[wanted[c]]);
-		titles[c] = wanted[c] == WRITE_LABEL ? base : wanted[c] == WRITE_NEW ? "may_be_new" : own[c];
+		titles[c] = wanted[c] == WRITE_LABEL ? base : own[c];
 	}
 	KDRI_TRY(KDRI_NEW0(ctx, &tables, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &list, count));
@@ -426,16 +422,6 @@ kdr_status kdri_copied_numbers(kdr_context *ctx, int64_t k, char (**texts)[24], 
 		kdri_snprintf((*texts)[c], sizeof(*texts)[c], "%lld", (long long)c);
 		(*label)[c] = (*texts)[c];
 	}
-	return KDR_OK;
-}
-
-kdr_status kdri_copied_integers(kdr_context *ctx, const kdri_json_value *list, int64_t n, int64_t **out)
-{
-	if (!kdri_json_is(list, KDRI_JSON_ARRAY))
-		return KDR_OK;
-	KDRI_DO(KDRI_NEW(ctx, out, n));
-	for (int64_t i = 0; i < n; i++)
-		(*out)[i] = kdri_json_integer(kdri_json_at(list, i), -1);
 	return KDR_OK;
 }
 

@@ -15,9 +15,9 @@ typedef struct kdri_copied {
 	int64_t file_rows;
 	const int64_t *origin; /* n: the row of each sample in the file, from 0 */
 	int64_t n;
-	const int64_t *labels, *second, *fresh; /* n, -1: none; `second` and `fresh` may be NULL */
-	const double *confidence;               /* n, NaN: unknown; or NULL */
-	const char **label, **name;             /* k: texts of labels; names of clusters, or NULL */
+	const int64_t *labels, *second; /* n, -1: none; `second` may be NULL */
+	const double *confidence;       /* n, NaN: unknown; or NULL */
+	const char **label, **name;     /* k: texts of labels; names of clusters, or NULL */
 	int64_t k;
 } kdri_copied;
 
@@ -37,8 +37,6 @@ bool kdri_first_of_copy(char *const *file, int64_t t);
 
 /* The numbers 0 to k - 1 as texts, in *texts; (*label)[c] is that of c. Free both. */
 kdr_status kdri_copied_numbers(kdr_context *ctx, int64_t k, char (**texts)[24], const char ***label);
-/* A list of numbers as an array: *out has `n` values, -1 where it has none; NULL if the list is absent. Free *out. */
-kdr_status kdri_copied_integers(kdr_context *ctx, const kdri_json_value *list, int64_t n, int64_t **out);
 /* Writes how a table was read as the object "table" of a data set in result.json. Without `samples`, its rows are omitted. */
 void kdri_json_table(kdri_json *j, const char *path, const kdri_copied *table, bool samples);
 /* Reads this object into `to`; its table stays NULL if there is none. Free *origin. `to` borrows from both. */

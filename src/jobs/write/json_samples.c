@@ -166,6 +166,5 @@ void kdri_json_choices(kdri_json *j, const kdr_result *r, int64_t task)
 	put_list(j, r, task, "unlike_source", REAL, kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64));
 	put_list(j, r, task, "target_cluster", INTEGER,
 	         kdri_sample_array(r, "target_clusters", task, KDR_INT64));
-	put_list(j, r, task, "may_be_new", INTEGER, kdri_sample_array(r, "may_be_new", task, KDR_INT64));
 	put_list(j, r, task, "second", SECOND, r->tasks[task].second);
 }

@@ -207,8 +207,7 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 	const kdri_task_result *task = &r->tasks[at];
 	const double *sure = kdr_result_confidence(r, at, NULL),
 	             *unlike = kdri_sample_array(r, "unlike_source", at, KDR_FLOAT64);
-	const int64_t *cluster = kdri_sample_array(r, "target_clusters", at, KDR_INT64),
-	              *fresh = kdri_sample_array(r, "may_be_new", at, KDR_INT64);
+	const int64_t *cluster = kdri_sample_array(r, "target_clusters", at, KDR_INT64);
 	KDRI_DO(put_id(t, task, i));
 	KDRI_DO(put_label(t, r, task->labels[i]));
 	if (has_names(r, at)) {
@@ -221,8 +220,6 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 		KDRI_DO(put_real(t, unlike[i]));
 	if (unlike)
 		KDRI_DO(cluster && cluster[i] >= 0 ? put_int(t, cluster[i]) : tables_put(t, NULL, 0));
-	if (unlike)
-		KDRI_DO(fresh && fresh[i] >= 0 ? put_int(t, fresh[i]) : tables_put(t, NULL, 0));
 	for (int64_t l = 0; l < r->level_count; l++)
 		KDRI_DO(put_label(t, r, r->levels[l]->tasks[at].labels[i]));
 	return lacks_labels(task) ? put_reason(t, task, i) : KDR_OK;
@@ -233,8 +230,7 @@ static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 	const bool unlike = kdri_sample_array(r, "unlike_source", at, KDR_FLOAT64);
 	const char *const titles[] = {
 		"id",     r->classes ? "class" : "cluster", "name",           "confidence",
-		"second", unlike ? "unlike_source" : NULL,  "target_cluster", "may_be_new",
-		NULL
+		"second", unlike ? "unlike_source" : NULL,  "target_cluster", NULL
 	};
 	char level[32];
 	for (size_t i = 0; titles[i]; i++)
@@ -462,7 +458,6 @@ static kdri_copied copied_of(const kdr_result *r, int64_t at, const label_texts 
 		              .n = t->n,
 		              .labels = t->labels,
 		              .second = t->second,
-		              .fresh = kdri_sample_array(r, "may_be_new", at, KDR_INT64),
 		              .confidence = kdr_result_confidence(r, at, NULL),
 		              .label = l->label,
 		              .name = l->name + at * k,

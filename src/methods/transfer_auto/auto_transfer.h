@@ -277,8 +277,6 @@ typedef struct kdri_transfer_verdict {
 	bool followed; /* class proportions have changed, and the members based on class means were run again */
 	bool absent;   /* this was because classes appear to be absent from the target: shares.c */
 	bool few;
-	int64_t *fresh,
-	        nfresh; /* n: 1 if it may belong to a class that the source does not have; NULL: not found */
 	double *unlike; /* n: rank by how little each sample is like the source, 0 to 1; NULL: not found */
 	int64_t *cluster, clusters; /* n: its cluster in the target, one of `clusters`; NULL: not found */
 } kdri_transfer_verdict;

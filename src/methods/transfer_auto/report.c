@@ -16,15 +16,6 @@
  *   (E3)  Samples to label: by increasing margin P_i,answer - max over other classes of P_ik, P the mean posterior of the members, with
  *         at most 2 N / (number of clusters), rounded up, from each cluster of the target; then, if there are fewer than N, by margin alone.
  *
- * A group of samples may belong to a class that the source does not have. With c(i) the cluster of sample i in the target, m the median of the
- * smoothed scores t of (E2), and sigma the distance from m to their 5 % quantile, over 1.64,
- *
- *   (E4)  i may be new: mean of t over c(i), minus m, is at least 0.2 g and at least 4 sigma
- *   (E5)  g = median over classes k of the mean over source rows i of k of (min over j != k of d(i, class j) - d(i, class k))
- *
- * Nothing is said if m > 0.5 g, because source and target are then too far apart, or of fewer than 8 samples, than a fifth of n / (classes + 1),
- * or of 60 % of them or more. The confidence of these samples is multiplied by 0.4.
- *
  * docs/labelling.md says what these were measured on. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +23,7 @@
 #include "engine/graph/knn.h"
 #include "methods/transfer_auto/auto_transfer.h"
 
-enum { NEIGHBOURS = 5, MOST_ROWS = 2048, LEAST_CLUSTER = 5, LEAST_NEW = 8 };
-/* (E4). right_if_new: samples that were flagged in bench/statements.py whose label could be right. */
-static const double normal_tail = 1.64, least_gap_of_classes = 1e-3, most_shift = 0.5, least_excess = 0.2,
-                    least_spreads = 4, least_share = 0.2, most_share = 0.6, right_if_new = 0.4;
+enum { NEIGHBOURS = 5, MOST_ROWS = 2048 };
 
 typedef struct ranked {
 	double value;
@@ -144,100 +132,6 @@ done:
 	return st;
 }
 
-/* (E5): how much farther the samples of each source class are from the other classes than from their own; NaN: too few samples. */
-static kdr_status class_gaps(kdr_context *ctx, const kdr_mat *e, int64_t first, const int64_t *labels,
-                             int64_t classes, double *out)
-{
-	kdr_status st = KDR_OK;
-	const int64_t share = KDRI_MAX(1, MOST_ROWS / classes);
-	int64_t *rows = NULL, *number = NULL, count;
-	double *d = NULL, *own = NULL, *other = NULL;
-	bool found;
-	kdri_own part = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	KDRI_TRY(KDRI_NEW(ctx, &number, share));
-	KDRI_TRY(KDRI_NEW(ctx, &d, share));
-	KDRI_TRY(KDRI_NEW(ctx, &own, share));
-	KDRI_TRY(KDRI_NEW(ctx, &other, share));
-	for (int64_t i = 0; i < share; i++)
-		number[i] = i;
-	for (int64_t k = 0; k < classes; k++) {
-		out[k] = NAN;
-		KDRI_TRY(choose_rows(ctx, labels, 0, first, k, share, &rows, &count));
-		if (count > 1) {
-			KDRI_TRY(kdri_mat_take(ctx, e, rows, count, &part));
-			KDRI_TRY(mean_distance(ctx, &part.view, &part.view, number, 0, own));
-			for (int64_t i = 0; i < count; i++)
-				other[i] = INFINITY;
-			for (int64_t j = 0; j < classes; j++) {
-				if (j == k)
-					continue;
-				KDRI_TRY(distance_from(ctx, e, &part.view, labels, 0, first, j, share, d,
-				                       &found));
-				for (int64_t i = 0; found && i < count; i++)
-					other[i] = KDRI_MIN(other[i], d[i]);
-			}
-			out[k] = 0;
-			for (int64_t i = 0; i < count; i++)
-				out[k] += (other[i] - own[i]) / (double)count; /* (E5) */
-		}
-		kdri_own_free(ctx, &part);
-		part.view = kdr_mat_from_dense(NULL, 0, 0);
-		kdri_free(ctx, rows);
-		rows = NULL;
-	}
-done:
-	kdri_own_free(ctx, &part);
-	KDRI_FREE(ctx, rows, number, d, own, other);
-	return st;
-}
-
-/* (E4): clusters of the target far from every source class, as classes of the source are from each other. */
-static kdr_status find_new(kdri_transfer_tally *w, const kdr_mat *e, kdri_transfer_verdict *v)
-{
-	kdr_status st;
-	double *gaps = NULL, *sorted = NULL, *mean = NULL;
-	int64_t *size = NULL, count = 0, found = 0;
-	if (!v->cluster)
-		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(w->ctx, &gaps, w->c));
-	KDRI_TRY(KDRI_NEW(w->ctx, &sorted, w->n));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &mean, v->clusters));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &size, v->clusters));
-	KDRI_TRY(class_gaps(w->ctx, e, w->first, w->d.labels, w->c, gaps));
-	for (int64_t k = 0; k < w->c; k++)
-		if (isfinite(gaps[k]))
-			gaps[count++] = gaps[k];
-	memcpy(sorted, v->unlike, (size_t)w->n * sizeof *sorted);
-	const double gap = count > 0 ? kdri_median(gaps, count) : 0, middle = kdri_median(sorted, w->n),
-	             spread = (middle - kdri_select(sorted, w->n, w->n / 20)) / normal_tail;
-	for (int64_t i = 0; i < w->n; i++) {
-		mean[v->cluster[i]] += v->unlike[i] - middle;
-		size[v->cluster[i]]++;
-	}
-	KDRI_TRY(KDRI_NEW0(w->ctx, &v->fresh, w->n));
-	if (!(gap > least_gap_of_classes) || middle > most_shift * gap)
-		goto done; /* the classes, or source and target, are not comparable */
-	for (int64_t i = 0; i < w->n; i++) {
-		const int64_t c = v->cluster[i];
-		const double excess = mean[c] / (double)size[c];
-		const bool known = w->d.labels[w->first + i] >= 0;
-		v->fresh[i] = !known && size[c] >= LEAST_CLUSTER && excess >= least_excess * gap &&
-		              excess >= least_spreads * spread;
-		found += v->fresh[i];
-	}
-	if (found < LEAST_NEW || (double)found < least_share * (double)w->n / (double)(w->c + 1) ||
-	    (double)found >= most_share * (double)w->n) {
-		memset(v->fresh, 0, (size_t)w->n * sizeof *v->fresh);
-		found = 0;
-	}
-	v->nfresh = found;
-	for (int64_t i = 0; i < w->n; i++)
-		v->confidence[i] *= v->fresh[i] ? right_if_new : 1;
-done:
-	KDRI_FREE(w->ctx, gaps, sorted, mean, size);
-	return st;
-}
-
 kdr_status kdri_unlike_ranks(kdr_context *ctx, double *values, int64_t n)
 {
 	kdr_status st;
@@ -311,7 +205,6 @@ kdr_status kdri_transfer_unlike(kdri_transfer_tally *w, kdri_transfer_verdict *v
 		v->unlike = NULL;
 		return KDR_OK;
 	}
-	KDRI_DO(find_new(w, &e, v));                      /* (E4) */
 	KDRI_DO(kdri_unlike_ranks(ctx, v->unlike, w->n)); /* (E2) */
 	return KDR_OK;
 }
@@ -446,9 +339,6 @@ static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transf
 		KDRI_DO(drop_unsure(ctx, v, abstain, labels));
 	KDRI_DO(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
 	KDRI_DO(put_array(ctx, result, "agreement", target, v->n, 0, v->confidence));
-	double *agreement = (double *)kdr_result_array(result, "agreement", target).data;
-	for (int64_t i = 0; v->nfresh > 0 && i < v->n; i++)
-		agreement[i] /= v->fresh[i] ? right_if_new : 1; /* of the methods, whatever the class */
 	KDRI_DO(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
 	KDRI_DO(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
 	KDRI_DO(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
@@ -456,11 +346,6 @@ static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transf
 	memcpy(to, v->votes, (size_t)(KDRI_TRANSFER_MEMBERS * v->n) * sizeof *to);
 	if (v->unlike)
 		KDRI_DO(put_array(ctx, result, "unlike_source", target, v->n, 0, v->unlike));
-	if (v->fresh) {
-		KDRI_DO(kdri_result_array(ctx, result, "may_be_new", target, KDR_INT64, 1,
-		                          (int64_t[]){ v->n }, &to));
-		memcpy(to, v->fresh, (size_t)v->n * sizeof *to);
-	}
 	if (v->cluster) {
 		KDRI_DO(kdri_result_array(ctx, result, "target_clusters", target, KDR_INT64, 1,
 		                          (int64_t[]){ v->n }, &to));
@@ -609,12 +494,12 @@ static void add_verdict(text *t, double sure, bool tables)
 {
 	if (sure < fair)
 		report_add(t, "check before use: at this confidence, 46 %% of labels were right in tests");
-	else if (sure < good)
-		report_add(t, "trust with care: at this confidence, %d %% of labels were right in tests%s",
-		           tables ? 56 : 60, tables ? " with tables" : "");
+	else if (tables)
+		report_add(t, "%s: in tests with tables, %d %% of such labels were right",
+		           sure < good ? "trust with care" : "trustworthy", sure < good ? 56 : 77);
 	else
-		report_add(t, "trustworthy: at this confidence, %d %% of labels were right in tests%s",
-		           tables ? 77 : 88, tables ? " with tables" : "");
+		report_add(t, "%s: at this confidence, %d %% of labels were right in tests",
+		           sure < good ? "trust with care" : "trustworthy", sure < good ? 60 : 88);
 }
 
 static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, int64_t target,
@@ -678,13 +563,6 @@ kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, in
 	char room[32];
 	const char *name = report_name_of(problem, target, room, sizeof room);
 	double sure = mean_of(v->confidence, v->n);
-	if (v->nfresh > 0) {
-		KDRI_DO(kdri_result_warn(
-		        ctx, result,
-		        "%s: %lld samples may belong to a class that the source does not have (may_be_new in the table of samples)",
-		        name, (long long)v->nfresh));
-		KDRI_DO(put_number(ctx, result, "may_be_new", target, (double)v->nfresh));
-	}
 	KDRI_DO(put_arrays(ctx, target, v, abstain, result));
 	KDRI_DO(put_number(ctx, result, "confidence", target, sure));
 	KDRI_DO(put_number(ctx, result, "member_agreement", target, mean_agreement(v)));

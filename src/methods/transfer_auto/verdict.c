@@ -248,7 +248,7 @@ enum { MOST_JOINED = 4000 };
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
 	KDRI_FREE(ctx, v->answer, v->votes, v->posterior, v->confidence, v->shares, v->pi, v->unlike,
-	          v->fresh, v->cluster);
+	          v->cluster);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
