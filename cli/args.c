@@ -76,6 +76,11 @@ const cli_option cli_reading_options[] = {
 	CLI_VALUE("delimiter", "CHAR", "CSV: column separator: , ; | or tab (default: detected)"),
 	CLI_VALUE("decimal", "CHAR",
 	          "CSV: decimal separator, '.' or ',' (default: detected for each column)"),
+	CLI_VALUE(
+	        "thousands", "CHAR|none",
+	        "CSV: thousands separator: '.', ',', an apostrophe, space or none (default: detected for each "
+	        "column)",
+	        .any_text = true),
 	CLI_VALUE("encoding", "NAME",
 	          "CSV: character encoding: utf-8, latin-1, utf-16le or utf-16be (default: detected)"),
 	CLI_VALUE("task-column", "NAME",

@@ -73,6 +73,9 @@ static void convert_run(cli_run *run)
 	run->tasks.count = 1;
 	cli_check_reading(kdr_read(run->ctx, in, &reading, run->tasks.data));
 	const kdr_data *data = run->tasks.data[0];
+	const char *note;
+	for (int64_t i = 0; (note = kdr_data_note_at(data, i)); i++)
+		cli_warn("%s", note);
 	/* All files appear together: a matrix never lies next to the names of another. */
 	cli_check(kdr_write_check(run->ctx, out, force));
 	cli_check(kdr_outputs_begin(run->ctx, NULL));

@@ -59,7 +59,7 @@ static const rule rules[] = {
 	  .with = "train-selector",
 	  .because = "it only measures how related the sources are" },
 	/* texts */
-	{ .options = "columns missing na decimal encoding rename recode transpose",
+	{ .options = "columns missing na decimal thousands encoding rename recode transpose",
 	  .with = "text-column",
 	  .because = "only the words of that column are used",
 	  .unless = "explain" }, /* they are for the data then */
@@ -69,8 +69,10 @@ static const rule rules[] = {
 	  .because = "samples are compared by the files of the data sets, and the texts only explain" },
 	{ .options = "min-df max-df top-features", .with = "vocabulary", .because = "it sets the columns" },
 	/* files */
-	{ .options = "header columns recode", .files = IN_TABLE, .kinds = "a CSV, TSV or Excel file" },
-	{ .options = "delimiter decimal encoding", .files = IN_CSV, .kinds = "a CSV or TSV file" },
+	{ .options = "header columns recode decimal thousands",
+	  .files = IN_TABLE,
+	  .kinds = "a CSV, TSV or Excel file" },
+	{ .options = "delimiter encoding", .files = IN_CSV, .kinds = "a CSV or TSV file" },
 	{ .options = "id-column", .files = IN_TABLE | IN_JSON, .kinds = "a table or a JSON-lines file" },
 	{ .options = "feature-names",
 	  .files = IN_VAR,
@@ -89,7 +91,7 @@ static const rule rules[] = {
 	  .needs = "data",
 	  .command = "evaluate" },
 	{ .options =
-	          "format label-column id-column feature-names header missing na columns rename recode delimiter decimal encoding task-column "
+	          "format label-column id-column feature-names header missing na columns rename recode delimiter decimal thousands encoding task-column "
 	          "batch-key transpose stream text-column",
 	  .needs = "data emd",
 	  .command = "evaluate" },

@@ -45,6 +45,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.header = (kdr_header)cli_switch(args, "header"),
 		.missing = cli_get(args, "missing", NULL),
 		.decimal = cli_get(args, "decimal", NULL),
+		.thousands = cli_get(args, "thousands", NULL),
 		.transpose = cli_flag(args, "transpose"),
 		.task_column = cli_get(args, "task-column", cli_get(args, "batch-key", NULL)),
 		.columns = cli_get(args, "columns", NULL),
@@ -75,7 +76,7 @@ static void reading_views(const cli_args *args, kdr_read_options *out)
 		out->missing = "keep";
 	if (out->text_column) {
 		static const char *const none[] = { NULL };
-		out->columns = out->decimal = out->encoding = NULL;
+		out->columns = out->decimal = out->thousands = out->encoding = NULL;
 		out->na = out->rename = out->recode = none;
 	}
 }

@@ -106,6 +106,10 @@ typedef struct kdr_column {
 /* Column number `index`, from 0, of the table that the data were read from; NULL past the last, and if there was none. */
 KDR_API const kdr_column *kdr_data_column_at(const kdr_data *data, int64_t index);
 
+/* Note number `index`, from 0, on how the file was read: decisions that were not certain, and how to change them. NULL past the last. Jobs
+ * add the notes of their data to the warnings of the result. */
+KDR_API const char *kdr_data_note_at(const kdr_data *data, int64_t index);
+
 /* --- classes -------------------------------------------------------------------------------------------------------- */
 
 /* Sets the classes of a data set, replacing earlier ones: `labels` holds one index into `classes` per row, -1 if unknown;
@@ -159,8 +163,9 @@ typedef struct kdr_read_options {
 	kdr_header header;     /* CSV */
 	const char *missing; /* CSV: how to handle missing values: NULL or "error", "zero", "mean", "median",
 	                             "drop-row", "drop-column", "keep" (NaN, for methods that skip them) */
-	const char *decimal; /* CSV: "." or ","; NULL: detected for each column */
-	const char *columns; /* CSV: how to treat columns, such as "height,width,city:category,-Nr" */
+	const char
+	        *decimal; /* CSV: "." or ","; NULL: detected for each column, or follows from `thousands` */
+	const char *columns;   /* CSV: how to treat columns, such as "height,width,city:category,-Nr" */
 	const char *const *na; /* CSV: further texts that mean a missing value, NULL-terminated; or NULL */
 	const char *delimiter; /* CSV: "," ";" "tab" "|"; NULL: detected */
 	const char *encoding;  /* CSV: "utf-8" "latin-1" "utf-16le" "utf-16be"; NULL: detected */
@@ -204,6 +209,15 @@ typedef struct kdr_read_options {
 	const void *vectors; /* with `terms`: the word vectors of a model; kdr_model_reading sets them */
 	bool together_only; /* kdr_read_tasks: read texts once, over a common vocabulary. Otherwise each data set is also read alone, so that
 	                       kdr_cluster can compare with a run alone; only its default method does */
+	const char *
+	        thousands; /* CSV: what separates thousands, "." "," "'" "space" or "none"; NULL: detected for each column */
+	const char *
+	        skip_rows; /* CSV: how many rows lie above the header, or above the data if there is none; NULL or "auto": detected */
+	const char *
+	        sheet; /* workbooks: the name of the sheet to read; "all", with kdr_read_tasks: each sheet that is not hidden is a data set. NULL:
+	                      the first that is not hidden. A sheet in the path, as in file.xlsx:Sheet2, comes first */
+	bool typed; /* CSV: numbers outside quotes have a decimal point and say nothing about those in quotes, which are texts: a table made by a
+	               program from columns with types */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 

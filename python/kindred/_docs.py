@@ -59,6 +59,8 @@ na : str or list of str, optional
     similar ones.
 decimal : {{'.', ','}}, optional
     Decimal sign of numbers. By default it is detected for each column.
+thousands : {{'.', ',', "'", 'space', 'none'}}, optional
+    What separates thousands. By default it is detected for each column.
 id_column : str, optional
     Column with the sample names.
 label_column : str, optional

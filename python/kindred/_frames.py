@@ -8,6 +8,7 @@ import csv
 import difflib
 import os
 import re
+from numbers import Number
 
 import numpy as np
 
@@ -138,15 +139,14 @@ def _kind(column, name):
     return "category" if found == "boolean" else ""
 
 
-def _cells(column, comma):
-    """The values of a column as cells of a table; missing ones are empty."""
+def _cells(column):
+    """The values of a column as cells of a table: texts in quotes, missing ones empty."""
     kind, missing = getattr(column.dtype, "kind", "O"), column.isna().to_numpy()
     if kind == "m":
         column, kind = column.dt.total_seconds() / 86400, "f"
     if kind == "f":
         values = column.to_numpy(np.float64, na_value=np.nan).tolist()
-        cells = [repr(v) if v == v else "" for v in values]
-        return [c.replace(".", ",") for c in cells] if comma else cells
+        return [repr(v) if v == v else "" for v in values]
     if kind == "M":
         column = column.dt.tz_localize(None) if getattr(column.dtype, "tz", None) is not None else column
         cells = np.datetime_as_string(column.to_numpy("datetime64[s]")).tolist()
@@ -154,18 +154,18 @@ def _cells(column, comma):
         return list(map(str, column.tolist()))
     else:
         known = {}  # texts repeat: quote each only once; True and 1 are equal
-        cells = [known.get(v) or known.setdefault(v, quoted(v)) if isinstance(v, str) else quoted(v)
-                 for v in column.astype(object).where(~missing, "").tolist()]
+        cells = [known.get(v) or known.setdefault(v, quoted(v)) if isinstance(v, str) else
+                 str(v) if isinstance(v, Number) and not isinstance(v, bool) else quoted(v) for v in column.astype(object).where(~missing, "").tolist()]
     return ["" if gone else cell for cell, gone in zip(cells, missing)] if missing.any() else cells
 
 
 def frame_text(frame, options):
     """A frame as the text of a table, and the options to read it with."""
     options = {name: value for name, value in options.items() if value is not None}
-    comma, titles = options.get("decimal") == ",", [str(c) for c in frame.columns]
+    titles = [str(c) for c in frame.columns]
     columns = [frame.iloc[:, position] for position in range(frame.shape[1])]
     kinds = [(title, kind) for title, kind in zip(titles, map(_kind, columns, frame.columns)) if kind]
-    cells = [_cells(column, comma) for column in columns]
+    cells = [_cells(column) for column in columns]
     counted = frame.index.name is None and getattr(frame.index.dtype, "kind", "O") in "iu"  # as after selecting rows
     if not counted and "id_column" not in options:
         title = str(frame.index.name or "index")
@@ -184,9 +184,7 @@ def frame_text(frame, options):
     items = [f"{quoted(title)}?:{kind}" for title, kind in kinds if title not in taken]
     if items and not options.get("model"):
         options["columns"] = ",".join(([options["columns"]] if options.get("columns") else []) + items)
-    if any(getattr(column.dtype, "kind", "O") in "fm" for column in columns):
-        options.setdefault("decimal", ".")
-    options.update(delimiter=";" if comma else ",", encoding="utf-8", header=True)
+    options.update(delimiter=",", encoding="utf-8", header=True, typed=True)
     lines = (options["delimiter"].join(row) or "?" for row in [[*map(quoted, titles)], *zip(*cells)])  # the reader skips blank lines
     return "\n".join(lines).encode("utf-8", "surrogateescape"), options
 

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from ._data import Data, as_data, as_texts, is_anndata, is_frame, is_missing, is_path, is_sparse, is_table, is_texts, set_classes, strings
+from ._data import Data, as_data, as_texts, is_anndata, is_frame, is_missing, is_path, is_sparse, is_table, is_texts, set_classes, strings, until_null
 from ._docs import choices, documented
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
 from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, recodes, renamed, renames, with_missing
@@ -367,7 +367,7 @@ def finish(session, result):
 
 
 @documented
-def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, id_column=None,
+def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, vectors=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
@@ -479,7 +479,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     if known_column is not None and (known is not None or label_column is not None):
         raise ValueError(f"known_column has no effect with {'known' if known is not None else 'label_column'}: remove one of them")
     label_column = label_column if known_column is None else known_column
-    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "thousands": thousands, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     texts = {**how, "text_column": text_column, "texts": with_vectors(texts, vectors)}
     (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(texts, explain),
@@ -633,7 +633,7 @@ def _sample(sample, sets, what):
 
 
 @documented
-def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None,
+def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, vectors=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
@@ -725,7 +725,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     if targets is None:
         raise ValueError("targets is missing: pass the data set to label")
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
-    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "thousands": thousands, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     made = {"how": how, "method": method, "family": "transfer", "more": True}
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
@@ -794,9 +794,9 @@ def _known(o, target_labels, values):
     return keep
 
 
-_READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
+_READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "thousands", "columns", "delimiter", "encoding",
               "task_column", "text_column", "feature_names")
-_READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns", "temporary", "together_only")
+_READ_FLAGS = ("transpose", "typed", "may_lack_labels", "may_lack_columns", "temporary", "together_only")
 
 
 def _elsewhere(path):
@@ -812,7 +812,7 @@ def _elsewhere(path):
 
 
 @documented
-def read(path, *, format=None, name=None, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, id_column=None, label_column=None,
+def read(path, *, format=None, name=None, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, id_column=None, label_column=None,
          task_column=None, text_column=None, texts=None, vectors=None, delimiter=None, encoding=None, header=None, transpose=False, model=None, stream=None,
          feature_names=None, may_lack_labels=False, may_lack_columns=False):
     r"""Read a data set from a file, a folder or a DataFrame.
@@ -897,6 +897,8 @@ def read(path, *, format=None, name=None, columns=None, rename=None, recode=None
         sets = read_frame(session, frame, named[0][0] or ("data" if frame is path else _stem(path)), options)
     else:
         sets = [data for _, data in _read_tasks(session, named, options)]
+    for line in session.warnings:
+        warnings.warn(in_python(line), KindredWarning, stacklevel=3)
     if not several and not options.get("task_column"):
         return sets[0]
     return {s.name: s for s in sets}
@@ -922,6 +924,7 @@ def _read_listed(session, named, o, keep):
     sets = [(of[0][i], Data(out[0][i])) for i in range(count[0])]
     lib.kdr_free(session.ctx, out[0])
     lib.kdr_free(session.ctx, of[0])
+    session.warnings += dict.fromkeys(text(note) for _, data in sets for note in until_null(lib.kdr_data_note_at, data._data))
     return sets
 
 

@@ -227,6 +227,25 @@ class Frames(PartsTest):
         with self.assertRaisesRegex(TypeError, "rename is 3"):
             quiet(kindred.cluster, self.a, 3, "kmeans", rename=3)
 
+    def test_numbers_in_texts_are_read_by_their_own_evidence(self):
+        values = [1.234, 2.345, None, 4.567]
+        for numbers in (values, np.array(values, dtype=object)):  # numbers say nothing about texts, nor need they be asked about
+            frame = pd.DataFrame({"a": numbers, "b": ["1,5", "2,5", "3,5", "1.234,5"], "c": ["39.364 €", "1.250 €", "7 €", "8 €"]})
+            with self.assertWarns(kindred.KindredWarning) as told:
+                X = kindred.read(frame.drop(columns="b"), missing="zero").X
+            self.assertIn("column 2 (c): '39.364 €' was read as 39364; use decimal='.' if it is 39.364", str(told.warning))
+            np.testing.assert_array_equal(X, [[1.234, 39364], [2.345, 1250], [0, 7], [4.567, 8]])
+            X = quiet(kindred.read, frame, missing="zero").X
+            np.testing.assert_array_equal(X[:, :2], [[1.234, 1.5], [2.345, 2.5], [0, 3.5], [4.567, 1234.5]])
+        swiss = pd.DataFrame({"a": ["1'234", "2'345", "3", "5"], "b": [None, "1.500", "2.345", "3.125"]})
+        np.testing.assert_array_equal(quiet(kindred.read, swiss, missing="zero").X, [[1234, 0], [2345, 1.5], [3, 2.345], [5, 3.125]])
+        unclear = pd.DataFrame({"a": ["1.234", "12.500"], "b": [.5, 1.5]})
+        with self.assertRaisesRegex(ValueError, "row 0, column 'a': '1.234' is ambiguous.*decimal='\\.'.*thousands='\\.'"):
+            kindred.read(unclear)
+        for how, want in (({"decimal": ","}, [1234, 12500]), ({"thousands": "."}, [1234, 12500]), ({"thousands": "none"}, [1.234, 12.5])):
+            np.testing.assert_array_equal(kindred.read(unclear, **how).X, np.column_stack([want, [.5, 1.5]]))
+            quiet(kindred.cluster, unclear, 2, "kmeans", **how)
+
     def test_task_is_a_name_or_else_a_number_from_0(self):
         x = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8]])
         model = kindred.KMeans(n_clusters=2).fit({1: x, 0: x + 100})  # numbers as names, in another order

@@ -59,13 +59,13 @@ column_kind <- function(column, name) {
 }
 
 # The values of a column as cells of a table; missing ones are empty.
-column_cells <- function(column, comma) {
+column_cells <- function(column) {
   missing <- is.na(column)
   cells <- if (inherits(column, "Date")) format(column)
     else if (inherits(column, "POSIXt")) format(column, "%Y-%m-%dT%H:%M:%S")
     else if (inherits(column, "difftime")) sprintf("%.17g", as.double(column, units = "days"))
     else if (is.factor(column)) quoted(levels(column))[as.integer(column)]
-    else if (is.double(column)) { text <- sprintf("%.17g", column); if (comma) sub(".", ",", text, fixed = TRUE) else text }
+    else if (is.double(column)) sprintf("%.17g", column)
     else if (is.integer(column)) as.character(column)
     else quoted(column)
   cells[missing] <- ""
@@ -74,7 +74,6 @@ column_cells <- function(column, comma) {
 
 # A data frame as the text of a table, and the options to read it with.
 frame_text <- function(frame, how, model = FALSE) {
-  comma <- identical(how$decimal, ",")
   if (!is.null(how$rename)) {
     old <- gsub("\"\"", "\"", sub("^\"(.*)\"=.*$", "\\1", how$rename), fixed = TRUE)
     new <- sub("^\".*\"=", "", how$rename)
@@ -88,8 +87,7 @@ frame_text <- function(frame, how, model = FALSE) {
   if (length(twice)) kd_stop("two columns are called '", twice[1], "': use different names", status = 20L)
   columns <- lapply(as.list(frame), function(column) if (inherits(column, "AsIs")) unclass(column) else column)
   kinds <- vapply(seq_along(columns), function(j) column_kind(columns[[j]], titles[j]), "")
-  cells <- lapply(columns, column_cells, comma)
-  numbers <- vapply(columns, function(c) is.double(c) && !inherits(c, c("Date", "POSIXt")), NA)
+  cells <- lapply(columns, column_cells)
   named <- titles
   if (.row_names_info(frame) > 0 && is.null(how$id_column)) {
     title <- "row"
@@ -105,8 +103,8 @@ frame_text <- function(frame, how, model = FALSE) {
   kinds[named %in% c(how$id_column, how$label_column, how$task_column)] <- ""
   items <- paste0(quoted(named[nzchar(kinds)]), rep("?:", sum(nzchar(kinds))), kinds[nzchar(kinds)])
   if (length(items) && !model) how$columns <- paste(c(how$columns, items), collapse = ",")
-  if (any(numbers) && is.null(how$decimal)) how$decimal <- "."
-  how$delimiter <- if (comma) ";" else ","
+  how$typed <- TRUE
+  how$delimiter <- ","
   how$encoding <- "utf-8"
   how$header <- TRUE
   lines <- c(paste(quoted(titles), collapse = how$delimiter), do.call(paste, c(unname(cells), list(sep = how$delimiter))))

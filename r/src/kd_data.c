@@ -215,6 +215,7 @@ static void reading_options(SEXP how, kdr_read_options *o)
 	o->text_column = kd_text(kd_get(how, "text_column"));
 	o->missing = kd_text(kd_get(how, "missing"));
 	o->decimal = kd_text(kd_get(how, "decimal"));
+	o->thousands = kd_text(kd_get(how, "thousands"));
 	o->columns = kd_text(kd_get(how, "columns"));
 	o->na = kd_texts(kd_get(how, "na"));
 	o->rename = kd_texts(kd_get(how, "rename"));
@@ -225,6 +226,7 @@ static void reading_options(SEXP how, kdr_read_options *o)
 	o->feature_names = kd_text(kd_get(how, "feature_names"));
 	o->texts = kd_text(kd_get(how, "texts"));
 	o->transpose = kd_flag(how, "transpose");
+	o->typed = kd_flag(how, "typed");
 	o->may_lack_labels = kd_flag(how, "may_lack_labels");
 	o->may_lack_columns = kd_flag(how, "may_lack_columns");
 	o->temporary = kd_flag(how, "temporary");
@@ -279,6 +281,10 @@ SEXP kd_read_sets(SEXP session, SEXP paths, SEXP names, SEXP may_lack, SEXP how,
 	if (!kd_ok(s, kdr_read_tasks(s->ctx, list, n, &o, &s->sets, &s->from, &count)))
 		return R_NilValue;
 	s->nsets = count;
+	const char *note;
+	for (int64_t t = 0; t < count; t++)
+		for (int64_t i = 0; (note = kdr_data_note_at(s->sets[t], i)); i++)
+			kd_session_warn(s, note);
 	return take_sets(s, count);
 }
 

@@ -58,6 +58,8 @@ kdr_model *kd_model_of(SEXP handle);
 
 /* Records a failure. Returns whether `status` is success. */
 bool kd_ok(kd_session *s, kdr_status status);
+/* Keeps a warning of the call. */
+void kd_session_warn(kd_session *s, const char *message);
 /* Frees what the session owns for a call. */
 void kd_session_clear(kd_session *s);
 

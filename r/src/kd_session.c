@@ -47,7 +47,7 @@ static void call_back(void *user)
 	UNPROTECT(3);
 }
 
-static void keep_warning(kd_session *s, const char *message)
+void kd_session_warn(kd_session *s, const char *message)
 {
 	if (s->nwarnings >= WARNINGS_MOST)
 		return;
@@ -67,7 +67,7 @@ static int on_event(void *user, const kdr_event *event)
 {
 	kd_session *s = user;
 	if (event->kind == KDR_EVENT_WARNING && event->message)
-		keep_warning(s, event->message);
+		kd_session_warn(s, event->message);
 	if (s->interrupted)
 		return 1;
 	if (event->seconds < s->checked || event->seconds >= s->checked + check_seconds) {

@@ -310,7 +310,12 @@ typedef struct kdri_sheet {
 	double *fill; /* of each feature: the mean or median that replaces missing values; NULL: another policy */
 	int64_t *hole_row, *hole_feature;
 	int64_t nholes;
+	char **notes; /* kdr_data_note_at */
+	int64_t nnotes;
 } kdri_sheet;
+/* Adds a note of one line. */
+KDR_PRINTF(3, 4)
+kdr_status kdri_sheet_note(kdr_context *ctx, kdri_sheet *sheet, const char *format, ...);
 void kdri_sheet_free(const kdr_allocator *allocator, kdri_sheet *sheet);
 /* Copies it for the given rows, without missing values of other rows; `rows` NULL: all rows. */
 kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *sheet, const int64_t *rows, int64_t n,
@@ -335,6 +340,7 @@ typedef struct kdri_dialect {
 	int encoding;   /* kdri_encoding */
 	bool returns;   /* lines end in CR alone */
 	int64_t fields; /* cells in each row */
+	int64_t above;  /* rows above the header, blank ones included */
 } kdri_dialect;
 /* Values of a preprocessed data set in the user's units, before weights, norms, scaling and filling of missing values:
  * prepare/prepare.c. */

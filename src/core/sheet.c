@@ -55,6 +55,23 @@ done:
 	return st;
 }
 
+kdr_status kdri_sheet_note(kdr_context *ctx, kdri_sheet *sheet, const char *format, ...)
+{
+	char text[900];
+	va_list args;
+	va_start(args, format);
+	kdri_vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	kdri_one_line(text);
+	return kdri_strings_append(ctx, &sheet->notes, &sheet->nnotes, text);
+}
+
+const char *kdr_data_note_at(const kdr_data *data, int64_t index)
+{
+	const kdri_sheet *sheet = data ? data->sheet : NULL;
+	return sheet && index >= 0 && index < sheet->nnotes ? sheet->notes[index] : NULL;
+}
+
 void kdri_sheet_free(const kdr_allocator *a, kdri_sheet *t)
 {
 	if (!t)
@@ -66,6 +83,7 @@ void kdri_sheet_free(const kdr_allocator *a, kdri_sheet *t)
 	kdri_strings_free(a, t->na, t->nna);
 	kdri_strings_free(a, t->rename, t->nrename);
 	kdri_strings_free(a, t->recode, t->nrecode);
+	kdri_strings_free(a, t->notes, t->nnotes);
 	KDRI_FREE_WITH(a, t->fill, t->hole_row, t->hole_feature, t);
 }
 
@@ -139,6 +157,8 @@ kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *from, const int64
 	kdri_sheet *t = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &t, 1));
 	KDRI_TRY(copy_columns(ctx, from, t));
+	for (int64_t i = 0; i < from->nnotes; i++)
+		KDRI_TRY(kdri_strings_append(ctx, &t->notes, &t->nnotes, from->notes[i]));
 	t->nfeatures = from->nfeatures;
 	t->latin = from->latin;
 	t->header = from->header;

@@ -290,11 +290,27 @@ done:
 	return st;
 }
 
+/* What was not certain when the files were read, once for each file. */
+static kdr_status warn_of_notes(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count)
+{
+	const char *text;
+	for (int64_t t = 0; t < count; t++)
+		for (int64_t i = 0; (text = kdr_data_note_at(tasks[t], i)); i++) {
+			bool known = false;
+			for (int64_t w = 0; w < prep->nwarnings && !known; w++)
+				known = strcmp(prep->warnings[w], text) == 0;
+			if (!known)
+				KDRI_DO(kdri_prep_warn(ctx, prep, "%s", text));
+		}
+	return KDR_OK;
+}
+
 static kdr_status prepare_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                               kdri_columns *columns)
 {
 	kdr_status st;
 	char sideways[300], why[sizeof ctx->error];
+	KDRI_TRY(warn_of_notes(ctx, prep, tasks, count));
 	KDRI_TRY(kdri_orientation(ctx, tasks, count, sideways, sizeof sideways));
 	st = kdri_align(ctx, prep, tasks, count, columns);
 	if (st == KDR_ERR_DATA && sideways[0]) {
@@ -385,6 +401,9 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 	if (prep->fill && prep->options.scale != KDR_SCALE_TABLE && data->kind == KDR_MAT_DENSE &&
 	    task >= 0 && task < prep->tasks)
 		columns.fill = prep->fill + task * prep->cols;
+	const char *note;
+	for (int64_t i = 0; (note = kdr_data_note_at(data, i)); i++)
+		kdri_warning(ctx, "%s", note);
 	KDRI_TRY(kdri_align_new(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_align_absent(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_shift(ctx, prep, data, &columns));

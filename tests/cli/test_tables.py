@@ -265,6 +265,34 @@ class Dialects(Tables):
         self.write("d.csv", "a;b\n1,5;1\n2.5;2\n")
         self.fails("convert", "d.csv", "o.npy", code=3, says=["line 3", "column 1 (a)", "'2.5'", "--decimal"])
 
+    def test_points_that_may_separate_thousands(self):
+        self.write("d.csv", "umsatz;menge\n1.234;5\n12.500;6\n45.120;7\n")
+        self.fails("convert", "d.csv", "o.npy", code=3, says=["d.csv", "line 2", "column 1 (umsatz)", "'1.234'", "--decimal '.'", "--thousands '.'"])
+        text = "umsatz;menge\n1.234;5\n12.500;6\n45.120;7\n"
+        grouped, plain = [[1234, 5], [12500, 6], [45120, 7]], [[1.234, 5], [12.5, 6], [45.12, 7]]
+        for options, want in ((["--thousands", "."], grouped), (["--decimal", ","], grouped), (["--decimal", "."], plain), (["--thousands", "none"], plain),
+                              (["--thousands", "'"], plain)):
+            self.assertEqual(self.numbers(text, *options), want, options)
+        # the rest of the file decides: what another column needs, blanks or apostrophes, zeros that would have been left out, euros
+        for text, want in (("a;b\n1.234;5,5\n2.500;6\n", [[1234, 5.5], [2500, 6]]), ("a;b\n1.234;5.5\n2.500;6\n", [[1.234, 5.5], [2.5, 6]]),
+                           ("a;b\n1.234;0.125\n2.500;6\n", [[1.234, .125], [2.5, 6]]), ("a;b\n1.234;1'234\n2.500;6\n", [[1.234, 1234], [2.5, 6]]),
+                           ("a;b\n1,234;1’234\n2,500;6\n", [[1.234, 1234], [2.5, 6]]), ("a;b\n450;1\n2.500;2\n", [[450, 1], [2500, 2]]),
+                           ("a;b\n39.364 €;1\n1.234 €;2\n", [[39364, 1], [1234, 2]]), ("a;b\n1450;1\n2.345;2\n", [[1450, 1], [2.345, 2]]),
+                           ("a,b\n1.234,5\n2.500,6\n", [[1.234, 5], [2.5, 6]]), ("a\tb\n1.234\t5\n2.500\t6\n", [[1.234, 5], [2.5, 6]])):
+            self.assertEqual(self.numbers(text), want, text)
+        for options, says in ((["--thousands", "x"], "'x' is not valid"), (["--thousands", ".", "--decimal", "."], "both decimals and thousands")):
+            self.fails("convert", "d.csv", "o.npy", *options, code=None, says=says)
+
+    def test_decisions_about_numbers_are_in_the_summary_and_the_result(self):
+        rows = "".join(f"{i + 1}.{i:02d}0 €;{i % 3}\n" for i in range(30))
+        self.write("e.csv", "preis;b\n" + rows)
+        note = "column 1 (preis): '1.000 €' was read as 1000; use --decimal '.' if it is 1"
+        self.assertIn(note, self.run_kindred("cluster", "-k", "2", "-m", "kmeans", "e.csv", "-o", "out", "--save-model", "m.h5").stdout)
+        self.assertIn(note, self.result()["warnings"][0])
+        self.assertIn("column 1 (preis): '1.000 €' was read as 1000\n      -> use --decimal '.' if it is 1\n", self.run_kindred("inspect", "e.csv").stdout)
+        for command in (["convert", "e.csv", "c.csv"], ["predict", "--model", "m.h5", "e.csv"]):
+            self.assertIn(note, self.run_kindred(*command).stderr)
+
     def test_quotes_trailing_delimiters_and_line_ends(self):
         want = [[1, 2], [3, 4.5]]
         self.assertEqual(self.table(self.write("q.csv", '"a","b"\n"1","2"\n"3","4.5"\n')), (["a", "b"], [["1", "2"], ["3", "4.5"]]))

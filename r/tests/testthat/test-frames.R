@@ -93,6 +93,15 @@ test_that("decimal commas in texts are numbers if they are declared", {
   frame <- data.frame(v = c("1,5", "2,5", "3,5"), w = c(1.25, 2.5, 3.75))
   expect_equal(unname(kd_matrix(read_frame(frame, decimal = ","))), cbind(c(1.5, 2.5, 3.5), c(1.25, 2.5, 3.75)))
 })
+test_that("points in texts that may separate thousands are asked about", {
+  frame <- data.frame(v = c("1.234", "12.500", "45.120"), w = c(1.25, 2.5, 3.75))
+  expect_error(read_frame(frame), "'1.234' is ambiguous.*decimal.*thousands")
+  expect_equal(unname(kd_matrix(read_frame(frame, thousands = "."))), cbind(c(1234, 12500, 45120), frame$w))
+  expect_equal(unname(kd_matrix(read_frame(frame, thousands = "none"))), cbind(c(1.234, 12.5, 45.12), frame$w))
+  frame$v <- c("39.364 \u20ac", "1.250 \u20ac", "7 \u20ac")
+  expect_warning(x <- read_frame(frame), "was read as 39364")
+  expect_equal(unname(kd_matrix(x)), cbind(c(39364, 1250, 7), frame$w))
+})
 test_that("further texts can mean a missing value", {
   frame <- data.frame(v = c("1", "unknown", "3", "4"), w = c(1.5, 2, 3, 4))
   expect_identical(kd_columns(read_frame(frame, na = "unknown", missing = "keep"))$missing, c(1L, 0L))

@@ -30,6 +30,9 @@ typedef struct kdri_role {
 /* The columns of a file, according to its first rows and the caller's options; later, according to all rows. */
 typedef struct kdri_csv_layout {
 	char delimiter, point; /* point: the default of fields without their own */
+	bool point_given;      /* an option specifies it */
+	char thousands;        /* kdri_thousands_read */
+	bool typed;            /* kdr_read_options */
 	bool header;
 	bool empty; /* a header without rows (kdr_read_options.may_be_empty): it has `names`, but no roles */
 	bool keep_nonfinite;

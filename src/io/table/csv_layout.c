@@ -67,11 +67,11 @@ static int first_rows(const kdri_window *w, char delimiter, row *rows, int most,
 }
 
 /* A number, a date, or nothing. */
-static bool is_value(const kdri_csv_cell *cell, const char *const *na)
+static bool is_value(const kdri_csv_cell *cell, char thousands, const char *const *na)
 {
 	kdri_look look;
 	return !cell->torn && (kdri_is_missing(cell->begin, cell->end, na) ||
-	                       kdri_number_look(cell->begin, cell->end, &look) ||
+	                       kdri_number_look(cell->begin, cell->end, thousands, &look) ||
 	                       kdri_date_look(cell->begin, cell->end, &look));
 }
 
@@ -91,7 +91,7 @@ static bool ends_empty(const row *r, char delimiter)
 
 /* How well a delimiter fits: 0 if it splits nothing, or splits rows into different numbers of cells; otherwise 1 plus
  * the fraction of values among the cells below the first row. */
-static double suits(const row *rows, int n, char delimiter, const char *const *na)
+static double suits(const row *rows, int n, char delimiter, char thousands, const char *const *na)
 {
 	int64_t cells = 0, values = 0, most = 0, least = INT64_MAX;
 	for (int i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static double suits(const row *rows, int n, char delimiter, const char *const *n
 			kdri_csv_cell cell = kdri_csv_cell_at(p, delimiter);
 			fields++;
 			cells += i > 0;
-			values += i > 0 && is_value(&cell, na);
+			values += i > 0 && is_value(&cell, thousands, na);
 			p = cell.stop;
 			if (*p == '\n')
 				break;
@@ -117,7 +117,8 @@ static double suits(const row *rows, int n, char delimiter, const char *const *n
 	return (most == least ? 1 : 0.5) + (cells ? (double)values / (double)cells : 0);
 }
 
-static char find_delimiter(const kdri_window *w, const char *candidates, const char *const *na)
+static char find_delimiter(const kdri_window *w, const char *candidates, char thousands,
+                           const char *const *na)
 {
 	row rows[FIRST_ROWS];
 	const char *open;
@@ -125,7 +126,7 @@ static char find_delimiter(const kdri_window *w, const char *candidates, const c
 	double most = 0;
 	for (const char *c = candidates; *c; c++) {
 		int n = first_rows(w, *c, rows, FIRST_ROWS, &open);
-		double fit = suits(rows, n, *c, na);
+		double fit = suits(rows, n, *c, thousands, na);
 		if (fit > most) {
 			most = fit;
 			best = *c;
@@ -257,13 +258,13 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 		below = kdri_csv_cell_at(below, l->delimiter).stop + 1;
 	for (int64_t j = 0; j < rows[0].fields; j++) {
 		kdri_csv_cell a = kdri_csv_cell_at(p, l->delimiter);
-		bool number = is_value(&a, l->na) && (l->quoted || !a.quoted);
+		bool number = is_value(&a, l->thousands, l->na) && (l->quoted || !a.quoted);
 		bool word = !number && a.end > a.begin;
 		words |= word;
 		numbers |= number && a.end > a.begin;
 		if (below) {
 			kdri_csv_cell b = kdri_csv_cell_at(below, l->delimiter);
-			if (word && j != label && j != id && is_value(&b, l->na) &&
+			if (word && j != label && j != id && is_value(&b, l->thousands, l->na) &&
 			    (l->quoted || !b.quoted || b.end == b.begin))
 				return true;
 			below = *b.stop == '\n' ? NULL : b.stop + 1;
@@ -306,7 +307,7 @@ static bool starts_with_name(const kdri_csv_layout *l, const row *data)
 		return false;
 	for (int64_t j = 0; j < data->fields; j++) {
 		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
-		bool value = is_value(&cell, l->na);
+		bool value = is_value(&cell, l->thousands, l->na);
 		if (j == 0 ? value : !value && j != l->label && j != l->tasks)
 			return false;
 		p = cell.stop + 1;
@@ -391,6 +392,25 @@ done:
 	return st;
 }
 
+/* The signs in numbers, as options specify them. */
+static kdr_status read_signs(kdr_context *ctx, const kdr_read_options *o, kdri_csv_layout *l)
+{
+	const char *decimal = o->decimal;
+	if (decimal && strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
+		return kdri_fail(ctx, KDR_ERR_OPTION, "decimal separator '%s' is not valid; use '.' or ','",
+		                 decimal);
+	KDRI_DO(kdri_thousands_read(ctx, o->thousands, &l->thousands));
+	if (decimal && decimal[0] == l->thousands)
+		return kdri_fail(
+		        ctx, KDR_ERR_OPTION,
+		        "'%s' cannot separate both decimals and thousands; change --decimal or --thousands",
+		        decimal);
+	l->point_given = decimal || l->thousands == '.' || l->thousands == ',';
+	l->point = decimal ? decimal[0] : l->thousands == '.' ? ',' : '.';
+	l->typed = o->typed;
+	return KDR_OK;
+}
+
 kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read_options *o, char delimiter,
                                 kdri_csv_layout *l)
 {
@@ -401,21 +421,19 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	*l = (kdri_csv_layout){
 		.id = -1, .label = -1, .tasks = -1, .keep_nonfinite = o->keep_nonfinite, .na = o->na
 	};
-	const char *decimal = o->decimal ? o->decimal : ".";
-	if (strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
-		KDRI_FAIL(ctx, KDR_ERR_OPTION, "decimal separator '%s' is not valid; use '.' or ','",
-		          decimal);
-	l->point = decimal[0];
+	KDRI_TRY(read_signs(ctx, o, l));
 	for (const char *const *na = o->na; na && *na; na++) {
 		kdri_look look;
-		l->na_numbers = l->na_numbers || kdri_number_look(*na, *na + strlen(*na), &look);
+		l->na_numbers =
+		        l->na_numbers || kdri_number_look(*na, *na + strlen(*na), l->thousands, &look);
 	}
 	char declared = separator_line(w);
 	if (!delimiter)
 		delimiter = declared;
 	for (;;) {
-		l->delimiter =
-		        delimiter ? delimiter : find_delimiter(w, l->point == ',' ? ";\t|" : ",;\t|", o->na);
+		l->delimiter = delimiter ? delimiter
+		                         : find_delimiter(w, l->point == ',' ? ";\t|" : ",;\t|", l->thousands,
+		                                          o->na);
 		n = first_rows(w, l->delimiter, rows, FIRST_ROWS, &open);
 		if (n > 1 || w->last)
 			break;

@@ -200,7 +200,8 @@ typedef struct reading {
 	kdri_window w;
 	kdri_csv_layout l;
 	kdri_csv_table t;
-	int64_t rows; /* of the file, if all were inspected */
+	int64_t rows;        /* of the file, if all were inspected */
+	kdr_findings *found; /* by the inspection; NULL: there was none */
 } reading;
 
 static void close_reading(kdr_context *ctx, reading *r)
@@ -209,6 +210,7 @@ static void close_reading(kdr_context *ctx, reading *r)
 	kdri_column_specs_free(ctx, &r->specs);
 	kdri_csv_layout_free(ctx, &r->l);
 	kdri_window_close(ctx, &r->w);
+	kdr_findings_free(r->found);
 }
 
 static kdr_status open_reading(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
@@ -292,33 +294,66 @@ static kdr_status check_part(kdr_context *ctx, const reading *r)
 
 static kdr_status read_mixed(kdr_context *ctx, reading *r)
 {
-	kdr_status st;
-	kdr_findings *found = NULL;
-	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
-	found->allocator = ctx->allocator;
-	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &r->l));
-	KDRI_TRY(survey(ctx, r, false, found));
-	for (int64_t i = 0; i < found->count; i++)
-		if (found->items[i].fatal)
-			KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: %s; %s", kdri_input_path(r->in),
-			          found->items[i].found, found->items[i].then);
-	KDRI_TRY(check_part(ctx, r));
-	KDRI_TRY(read_again(ctx, r));
+	KDRI_DO(KDRI_NEW0(ctx, &r->found, 1));
+	r->found->allocator = ctx->allocator;
+	KDRI_DO(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &r->l));
+	KDRI_DO(survey(ctx, r, false, r->found));
+	for (int64_t i = 0; i < r->found->count; i++)
+		if (r->found->items[i].fatal)
+			return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %s; %s", kdri_input_path(r->in),
+			                 r->found->items[i].found, r->found->items[i].then);
+	KDRI_DO(check_part(ctx, r));
+	return read_again(ctx, r);
+}
+
+/* Whether the values of a table of plain numbers leave open what its points are: all have at most three decimals, and those with decimals
+ * are from 1 to 1000, as if these were thousands. */
+static bool may_be_thousands(const kdri_csv_layout *l, const kdri_csv_table *t)
+{
+	bool decimals = false;
+	if (l->point_given || (l->delimiter == ',' && !l->typed))
+		return false;
+	for (int64_t i = 0; i < t->rows * l->cols; i++) {
+		const double x = fabs(t->values[i]), thousand = 1000 * x;
+		if (isnan(x) || x == floor(x))
+			continue;
+		if (x < 1 || x >= 1000 || fabs(thousand - nearbyint(thousand)) > 1e-6)
+			return false;
+		decimals = true;
+	}
+	return decimals;
+}
+
+/* Whether the cells leave it open, too: 12.5 does not. */
+static kdr_status points_unclear(kdr_context *ctx, reading *r, bool *out)
+{
+	kdr_status st = KDR_OK;
+	kdri_csv_layout fresh = { .latin = r->l.latin, .id = -1, .label = -1, .tasks = -1 };
+	kdri_survey s = { 0 };
+	*out = false;
+	if (!may_be_thousands(&r->l, &r->t))
+		return KDR_OK;
+	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &fresh));
+	KDRI_TRY(kdri_survey_run(ctx, &r->w, &fresh, KDRI_SURVEY_FIRST, &s));
+	*out = kdri_decimals_unclear(&s, &fresh);
 done:
-	kdr_findings_free(found);
+	kdri_survey_free(ctx, &fresh, &s);
+	kdri_csv_layout_free(ctx, &fresh);
 	return st;
 }
 
 static kdr_status read_table(kdr_context *ctx, reading *r)
 {
-	bool plain, text = false, differ = true, ids = false;
+	bool plain, text = false, differ = true, unclear = false, ids = false;
 	KDRI_DO(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->specs, &r->l, &plain));
 	plain = plain && r->options->parts < 1 && !r->l.recoded;
 	if (plain)
 		KDRI_DO(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
 	if (plain && !text && r->l.guessed)
 		KDRI_DO(kdri_ids_differ(ctx, &r->t, &differ));
-	if (!plain || text || !differ) {
+	if (plain && !text && differ)
+		KDRI_DO(points_unclear(ctx, r, &unclear));
+	if (!plain || text || !differ || unclear) {
 		kdri_csv_table_free(ctx, &r->t);
 		return read_mixed(ctx, r);
 	}
@@ -365,6 +400,15 @@ static kdr_status feature_names(kdr_context *ctx, const kdri_csv_layout *l, char
 done:
 	kdri_strings_free(&ctx->allocator, names, l->cols);
 	return st;
+}
+
+/* Keeps what was decided and was not certain. */
+static kdr_status csv_note(kdr_context *ctx, const reading *r, kdri_sheet *sheet)
+{
+	for (int64_t i = 0; r->found && i < r->found->count; i++)
+		KDRI_DO(kdri_sheet_note(ctx, sheet, "%s: %s; %s", kdri_input_path(r->in),
+		                        r->found->items[i].found, r->found->items[i].then));
+	return KDR_OK;
 }
 
 /* Moves the results to `data`; this cannot fail halfway. */
@@ -430,6 +474,7 @@ kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 	KDRI_TRY(read_table(ctx, &r));
 	KDRI_TRY(kdri_table_fill(ctx, kdri_input_path(in), r.missing, &r.l, &r.t, sheet, data));
 	KDRI_TRY(kdri_table_describe(ctx, r.options, &r.l, &r.t, sheet));
+	KDRI_TRY(csv_note(ctx, &r, sheet));
 	KDRI_TRY(csv_hand_over(ctx, &r, &sheet, data));
 done:
 	kdri_sheet_free(&ctx->allocator, sheet);

@@ -39,7 +39,7 @@ static inline bool is_padded(const char *p, const char *end)
 static inline enum trouble number_at(const kdri_csv_layout *l, int64_t field, const char *p, const char *end,
                                      double *value, const char **next)
 {
-	const char point = l->points[field];
+	char point = l->typed ? '.' : l->points[field];
 	while (kdri_is_blank(*p) && *p != l->delimiter)
 		p++;
 	const char *q = kdri_parse_decimal(p, end, point, value);
@@ -59,13 +59,15 @@ static inline enum trouble number_at(const kdri_csv_layout *l, int64_t field, co
 	*next = cell.stop;
 	if (cell.torn)
 		return TORN;
+	if (cell.quoted)
+		point = l->points[field];
 	(void)kdri_cell_recode(l, field, &cell);
 	if (kdri_is_missing(cell.begin, cell.end, l->na)) {
 		*value = NAN;
 		return HOLE;
 	}
 	if ((!kdri_csv_is_number(&cell, point, value) || (!l->dressed && is_padded(cell.begin, cell.end))) &&
-	    !(l->dressed && kdri_number_value(cell.begin, cell.end, point, value)))
+	    !(l->dressed && kdri_number_value(cell.begin, cell.end, point, l->thousands, value)))
 		return NOT_A_NUMBER;
 	return l->keep_nonfinite || *value - *value == 0 ? FINE : NOT_FINITE;
 }
@@ -117,17 +119,18 @@ static inline int64_t plain_numbers(const kdri_csv_layout *l, int64_t j, const c
 	const int64_t most = l->na_numbers ? 0 : l->fields - 1 - j;
 	const unsigned char *how = l->how + j;
 	const char *points = l->points + j, *at = *p, *q, delimiter = l->delimiter;
+	const bool typed = l->typed;
 	double zero = 0;
 	int64_t n = 0;
 	while (n < most && how[n] == KDRI_HOW_NUMBER &&
-	       (q = kdri_parse_decimal(at, end, points[n], out + n)) && *q == delimiter && q[-1] <= '9' &&
-	       (l->dressed || !is_padded(at, q))) {
+	       (q = kdri_parse_decimal(at, end, typed ? '.' : points[n], out + n)) && *q == delimiter &&
+	       q[-1] <= '9' && (l->dressed || !is_padded(at, q))) {
 		zero += 0 * out[n++]; /* no other thread waits for it */
 		at = q + 1;
 	}
 	if (zero != 0) { /* one is too large for a double: up to there */
 		for (n = 0, at = *p; out[n] - out[n] == 0; n++)
-			at = kdri_parse_decimal(at, end, points[n], out + n) + 1;
+			at = kdri_parse_decimal(at, end, typed ? '.' : points[n], out + n) + 1;
 	}
 	*p = at;
 	return n;

@@ -21,6 +21,9 @@ typedef struct kdri_look {
 	bool differ;       /* both, and the numbers differ */
 	bool comma;        /* it contains a comma */
 	bool grouped;      /* it has thousands separators with each of them */
+	bool spaced;       /* these are blanks or apostrophes, with each of them */
+	bool bare;         /* only digits, and not zero */
+	bool round;        /* `differ`, and its last digit is zero */
 	bool percent;
 	int currency;    /* 0: none */
 	double value;    /* the number: with the decimal point if possible */
@@ -29,8 +32,11 @@ typedef struct kdri_look {
 } kdri_look;
 
 /* Whether the text is a number, and how it is written; otherwise `look` is unchanged. */
-bool kdri_number_look(const char *p, const char *end, kdri_look *look);
-bool kdri_number_value(const char *p, const char *end, char decimal, double *value);
+bool kdri_number_look(const char *p, const char *end, char thousands, kdri_look *look);
+bool kdri_number_value(const char *p, const char *end, char decimal, char thousands, double *value);
+/* What separates thousands, by the option: KDRI_ANY_GROUPS if it is NULL, KDRI_NO_GROUPS, or one of . , ' and blank. */
+enum { KDRI_ANY_GROUPS = '\0', KDRI_NO_GROUPS = 'n' };
+kdr_status kdri_thousands_read(kdr_context *ctx, const char *text, char *out);
 /* The same for dates; days since 1970-01-01. */
 bool kdri_date_look(const char *p, const char *end, kdri_look *look);
 bool kdri_date_value(const char *p, const char *end, unsigned order, double *days);
@@ -101,6 +107,9 @@ typedef struct kdri_evidence {
 	bool point_differs;          /* "1.234": the separator matters, and it is a point; */
 	bool comma_differs;          /* or a comma */
 	bool grouped, percent, unit; /* thousands; percent signs; numbers with neither percent nor currency */
+	bool spaced;                 /* blanks or apostrophes separate thousands */
+	bool bare_small, bare_large; /* digits alone, below 1000 and from there on */
+	bool round;                  /* a number that depends on the decimal sign ends in zero */
 	int currency;                /* the first; -1: several */
 	unsigned orders;             /* that suit all dates */
 	bool either;                 /* some date depends on it */
@@ -113,7 +122,7 @@ typedef struct kdri_evidence {
 	int64_t undated_line;                                       /* the first cell that is not a date */
 	char undated[KDRI_TEXT_LONGEST + 1];
 	char mixed[KDRI_TEXT_LONGEST + 1]; /* the first number that is inconsistent with those before */
-	int64_t unclear_line;              /* a number that depends on the decimal sign, and has a comma */
+	int64_t unclear_line;              /* the first number that depends on the decimal sign */
 	char unclear[KDRI_TEXT_LONGEST + 1];
 	kdri_names texts; /* distinct cells except missing ones, if there are few */
 	bool many;        /* there are more than stored */
@@ -144,8 +153,10 @@ kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_
 kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_survey *survey,
                              const kdri_csv_layout *l, kdr_findings *findings);
 /* table_values.c: a part of kdri_kinds_decide. */
-kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *options, const kdri_survey *survey,
-                                kdri_csv_layout *l, kdr_findings *findings);
+kdr_status kdri_decimals_decide(kdr_context *ctx, const kdri_survey *survey, kdri_csv_layout *l,
+                                kdr_findings *findings);
+/* Whether the points of some column may separate decimals or thousands. */
+bool kdri_decimals_unclear(const kdri_survey *survey, const kdri_csv_layout *l);
 /* table_role.c: gives for each field the item of `specs` that names it, or NULL; a name without a column is an error.
  * Free *out. */
 kdr_status kdri_column_specs_match(kdr_context *ctx, const char *path, const kdri_column_specs *specs,

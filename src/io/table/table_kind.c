@@ -375,7 +375,7 @@ kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_
 	KDRI_TRY(decide_all(&d, specs, spec));
 	l->dressed = true;
 	KDRI_TRY(kdri_roles_settle(ctx, l));
-	KDRI_TRY(kdri_decimals_decide(ctx, options, survey, l, findings));
+	KDRI_TRY(kdri_decimals_decide(ctx, survey, l, findings));
 	if (l->cols < 1)
 		KDRI_TRY(no_columns(&d, path));
 done:

@@ -76,11 +76,15 @@ static void take_number(kdri_evidence *e, const kdri_look *k, int64_t row, int64
 	}
 	if (k->differ)
 		*(k->comma ? &e->comma_differs : &e->point_differs) = true;
-	if (k->differ && k->comma && e->unclear_line == 0) {
+	if (k->differ && e->unclear_line == 0) {
 		e->unclear_line = line;
 		memcpy(e->unclear, text, sizeof e->unclear);
 	}
 	e->grouped |= k->grouped;
+	e->spaced |= k->spaced;
+	e->round |= k->round;
+	if (k->bare)
+		*(k->value < 1000 ? &e->bare_small : &e->bare_large) = true;
 	e->percent |= k->percent;
 	e->unit |= !k->percent && k->currency == 0;
 	if (k->currency)
@@ -93,6 +97,18 @@ static void take_number(kdri_evidence *e, const kdri_look *k, int64_t row, int64
 		e->seen_first = k->value;
 	e->running = e->running && e->whole && (e->seen_first == 0 || e->seen_first == 1) &&
 	             k->value == e->seen_first + (double)row;
+}
+
+/* Whether the cell is a number, and how it is written. What a typed table has outside quotes says nothing about its texts. */
+static bool look_at(const kdri_csv_layout *l, const kdri_csv_cell *cell, kdri_look *look)
+{
+	if (!kdri_number_look(cell->begin, cell->end, l->thousands, look))
+		return false;
+	if (l->typed && !cell->quoted) {
+		look->decimals = KDRI_POINT | KDRI_COMMA;
+		look->differ = look->round = look->bare = look->spaced = false;
+	}
+	return true;
 }
 
 static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kdri_csv_cell *cell,
@@ -113,7 +129,7 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 		return kdri_names_add(ctx, &e->word_texts, text, n, &index);
 	}
 	size_t length = kdri_csv_copy(cell, text, sizeof text);
-	bool number = kdri_number_look(cell->begin, cell->end, &look);
+	bool number = look_at(l, cell, &look);
 	bool date = !number && kdri_date_look(cell->begin, cell->end, &look);
 	if (!date && e->undated_line == 0) {
 		e->undated_line = line;
@@ -244,7 +260,9 @@ static bool is_known_number(const kdri_evidence *e, const kdri_look *k)
 {
 	const bool plain = !k->differ && !k->percent && k->currency == 0;
 	return (e->decimals & k->decimals) == e->decimals && e->undated_line != 0 &&
-	       (!k->differ || (k->comma ? e->comma_differs && e->unclear_line != 0 : e->point_differs)) &&
+	       (!k->differ || (k->comma ? e->comma_differs : e->point_differs)) &&
+	       (!k->spaced || e->spaced) && (!k->round || e->round) &&
+	       (!k->bare || (k->value < 1000 ? e->bare_small : e->bare_large)) &&
 	       (!k->grouped || e->grouped) && (!k->percent || e->percent) &&
 	       (k->percent || k->currency != 0 || e->unit) &&
 	       (k->currency == 0 || e->currency == k->currency || e->currency == -1) &&
@@ -274,7 +292,7 @@ static bool is_routine(const kdri_csv_layout *l, const kdri_csv_cell *cell, cons
 	if (!is_known_writing(e, digits, digits && length > 1 && text[0] == '0') ||
 	    !is_known_text(e, text, length))
 		return false;
-	if (kdri_number_look(cell->begin, cell->end, &look)) {
+	if (look_at(l, cell, &look)) {
 		if (!is_known_number(e, &look))
 			return false;
 		n->numbers += times;
@@ -304,12 +322,14 @@ static inline const char *plain_routine(const kdri_csv_layout *l, const char *p,
 	    (!e->repeats && !e->unwatched) || !e->unit || e->undated_line == 0)
 		return NULL;
 	const char *point = memchr(p, '.', (size_t)(q - p)), *at = p;
-	if (point && q - point == 4) /* 1.234 could be a thousand: is_routine examines it */
+	if (!l->typed && point
+	            ? q - point == 4 /* 1.234 could be a thousand: is_routine examines it */
+	            : !l->typed && value != 0 && !(fabs(value) < 1000 ? e->bare_small : e->bare_large))
 		return NULL;
 	while (at < q && *at >= '0' && *at <= '9')
 		at++;
 	if (!is_known_writing(e, at == q, at == q && q - p > 1 && *p == '0') ||
-	    (point && (e->decimals & KDRI_COMMA)) || (e->whole && value != floor(value)) ||
+	    (point && !l->typed && (e->decimals & KDRI_COMMA)) || (e->whole && value != floor(value)) ||
 	    q - p > KDRI_TEXT_LONGEST || !is_known_text(e, p, (size_t)(q - p)))
 		return NULL;
 	n->numbers += times;

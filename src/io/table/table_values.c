@@ -175,24 +175,35 @@ static bool digit_at(const char *p, const char *end)
 	return p < end && *p >= '0' && *p <= '9';
 }
 
-/* The digits without what separates thousands, with a point. Groups have three digits, the first one to three, and
- * one separator throughout. 0: it is no such number. */
-static int ungroup(const shell *s, char decimal, char *out)
+/* Bytes of the apostrophe at p, straight or curved. 0: none. */
+static size_t apostrophe_at(const char *p, const char *end)
+{
+	if (p < end && *p == '\'')
+		return 1;
+	return end - p >= 3 && memcmp(p, "\xe2\x80\x99", 3) == 0 ? 3 : 0;
+}
+
+/* The digits without what separates thousands, with a point. Groups have three digits, the first one to three and no leading zero, as
+ * in 0.123, and one separator throughout. 0: it is no such number. */
+static int ungroup(const shell *s, char decimal, char thousands, char *out, char *separator)
 {
 	const char *p = s->begin, *end = s->end;
 	int n = 0, run = 0, groups = 0;
-	char separator = '\0';
-	if (end - p > GROUPED_MOST)
+	*separator = '\0';
+	if (end - p > GROUPED_MOST || *p == '0')
 		return 0;
 	for (; digit_at(p, end); run++)
 		out[n++] = *p++;
 	while (p < end && *p != decimal) {
-		size_t blank = blank_at(p, end), length = blank ? blank : 1;
-		char found = blank ? ' ' : *p;
-		if ((!blank && found != '\'' && found != (decimal == '.' ? ',' : '.')) ||
-		    (separator && found != separator) || (groups == 0 ? run < 1 || run > 3 : run != 3))
+		const size_t blank = blank_at(p, end), apostrophe = apostrophe_at(p, end),
+		             length = KDRI_MAX(blank + apostrophe, 1);
+		const char found = blank ? ' ' : apostrophe ? '\'' : *p;
+		if ((!blank && !apostrophe && found != (decimal == '.' ? ',' : '.')) ||
+		    (*separator && found != *separator) ||
+		    (thousands != KDRI_ANY_GROUPS && found != thousands) ||
+		    (groups == 0 ? run < 1 || run > 3 : run != 3))
 			return 0;
-		separator = found;
+		*separator = found;
 		p += length;
 		for (run = 0; digit_at(p, end); run++)
 			out[n++] = *p++;
@@ -208,45 +219,76 @@ static int ungroup(const shell *s, char decimal, char *out)
 	return p == end ? n : 0;
 }
 
-static bool shell_value(const shell *s, char decimal, double *value, bool *grouped)
+/* *separator: what separates thousands, or '\0'. */
+static bool shell_value(const shell *s, char decimal, char thousands, double *value, char *separator)
 {
 	char text[GROUPED_MOST + 2];
-	*grouped = false;
+	*separator = '\0';
 	if (kdri_parse_decimal(s->begin, s->end, decimal, value) != s->end) {
-		int n = ungroup(s, decimal, text);
+		int n = ungroup(s, decimal, thousands, text, separator);
 		if (n == 0 || kdri_parse_double(text, text + n, value) != text + n)
 			return false;
-		*grouped = true;
 	}
 	if (s->negative)
 		*value = -*value;
 	return true;
 }
 
-bool kdri_number_value(const char *p, const char *end, char decimal, double *value)
+kdr_status kdri_thousands_read(kdr_context *ctx, const char *text, char *out)
 {
-	shell s;
-	bool grouped;
-	return open_shell(p, end, &s) && shell_value(&s, decimal, value, &grouped);
+	static const struct {
+		const char *text;
+		char sign;
+	} signs[] = {
+		{ "none", KDRI_NO_GROUPS }, { ".", '.' },           { ",", ',' },     { "'", '\'' },
+		{ "\xe2\x80\x99", '\'' },   { " ", ' ' },           { "space", ' ' }, { "\xc2\xa0", ' ' },
+		{ "\xe2\x80\xaf", ' ' },    { "\xe2\x80\x89", ' ' }
+	};
+	*out = KDRI_ANY_GROUPS;
+	if (!text)
+		return KDR_OK;
+	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+		if (strcmp(text, signs[i].text) == 0) {
+			*out = signs[i].sign;
+			return KDR_OK;
+		}
+	return kdri_fail(
+	        ctx, KDR_ERR_OPTION,
+	        "thousands separator '%.20s' is not valid; use '.', ',', an apostrophe, 'space' or 'none'",
+	        text);
 }
 
-bool kdri_number_look(const char *p, const char *end, kdri_look *look)
+bool kdri_number_value(const char *p, const char *end, char decimal, char thousands, double *value)
+{
+	shell s;
+	char separator;
+	return open_shell(p, end, &s) && shell_value(&s, decimal, thousands, value, &separator);
+}
+
+bool kdri_number_look(const char *p, const char *end, char thousands, kdri_look *look)
 {
 	shell s;
 	double point, comma;
-	bool g, h;
+	char g, h;
 	if (!open_shell(p, end, &s))
 		return false;
-	bool by_point = shell_value(&s, '.', &point, &g), by_comma = shell_value(&s, ',', &comma, &h);
+	bool by_point = shell_value(&s, '.', thousands, &point, &g),
+	     by_comma = shell_value(&s, ',', thousands, &comma, &h);
 	if (!by_point && !by_comma)
 		return false;
 	look->decimals = (by_point ? KDRI_POINT : 0) | (by_comma ? KDRI_COMMA : 0);
 	look->differ = by_point && by_comma && point != comma;
 	look->comma = memchr(s.begin, ',', (size_t)(s.end - s.begin)) != NULL;
 	look->grouped = (by_point ? g : h) && (by_comma ? h : g);
+	look->spaced = look->grouped && (by_point ? g : h) != ',' && (by_comma ? h : g) != '.';
+	look->round = look->differ && s.end[-1] == '0';
 	look->percent = s.percent;
 	look->currency = s.currency;
 	look->value = by_point ? point : comma;
+	const char *q = s.begin;
+	while (digit_at(q, s.end))
+		q++;
+	look->bare = q == s.end && look->value != 0;
 	return true;
 }
 
@@ -261,11 +303,24 @@ static const char *currency_name(int currency)
 
 /* The decimal sign of each column of numbers.
  *
- * A number such as 12,5 or 1.234,5 can only be read with a decimal comma, 12.5 or 1,234.5 only with a point; 7 is the
+ * A number such as 12,5 or 1.234,5 can only be read with a decimal comma, 12.5, 0.123 or 1,234.5 only with a point; 7 is the
  * same with both, and 1,234 and 1.234 are different numbers with each. The sign of a column is the one that fits all
- * its numbers. If both fit and the numbers differ, it is the one that the other columns need. If there is none, it is
- * the point if only points are ambiguous, as in every table written by a program. An ambiguous comma is an error: the
- * user specifies the sign with --decimal. */
+ * its numbers. If both fit and the numbers differ, the rest of the file decides, in this order:
+ *
+ *   another column needs one of the signs         that sign
+ *   blanks or apostrophes separate thousands      the sign that occurs: nobody separates them in two ways
+ *   450 and 12.500 in one column                  a thousands separator: decimals that are all written with three digits are not left
+ *                                                 out, and if they are left out, zeros at their end are, too
+ *   amounts in euros or crowns                    a thousands separator: no amount has three decimals
+ *   1234 and 1.234 in one column                  a decimal sign: thousands are separated everywhere or nowhere
+ *   a comma                                       an error
+ *   a point, columns separated by commas          a decimal point, as in every table written by a program
+ *   a point, columns separated by semicolons,     an error: a comma may well be the decimal sign
+ *     or the text of a cell of a workbook
+ *   a point, other separators                     a decimal point
+ *
+ * From the third line on the decision is reported, except for a decimal point in a table separated by commas. In an error, the user
+ * specifies the sign with --decimal or --thousands. */
 
 /* How a column of numbers is written, for people. */
 static void put_why(const kdri_evidence *e, char point, char *why, size_t room)
@@ -273,7 +328,7 @@ static void put_why(const kdri_evidence *e, char point, char *why, size_t room)
 	why[0] = '\0';
 	if (point == ',' && e->decimals == KDRI_COMMA)
 		kdri_list_add(why, room, "decimal comma");
-	if (e->grouped)
+	if (e->grouped || (point == ',' ? e->point_differs : e->comma_differs))
 		kdri_list_add(why, room, "thousands separators");
 	if (e->percent)
 		kdri_list_add(why, room, "percent");
@@ -304,61 +359,139 @@ static kdr_status check_units(kdr_context *ctx, const kdri_evidence *e, const kd
 	return KDR_OK;
 }
 
-/* The decimal separator of a column; 0: ambiguous. */
-static char sign_of(const kdri_evidence *e, bool point_needed, bool comma_needed)
+/* What the numbers of all columns together need or have. */
+typedef struct signs {
+	bool point, comma, spaced;
+} signs;
+
+static bool is_euro_or_crown(int currency)
 {
+	static const char *const names[] = { "\xe2\x82\xac", "EUR", "kr" };
+	for (size_t i = 0; currency > 0 && i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(currency_name(currency), names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The decimal sign of a column; 0: ambiguous. *sure: it needs no mention. */
+static char sign_of(const kdri_evidence *e, const signs *file, const kdri_csv_layout *l, bool *sure)
+{
+	const bool by_program = l->delimiter == ',' && !l->typed;
+	*sure = true;
 	if (e->decimals != (KDRI_POINT | KDRI_COMMA))
 		return e->decimals == KDRI_COMMA ? ',' : e->decimals == KDRI_POINT ? '.' : '\0';
 	if (!e->point_differs && !e->comma_differs)
 		return '.';
-	if (point_needed != comma_needed)
-		return comma_needed ? ',' : '.';
-	return e->comma_differs || comma_needed ? '\0' : '.';
+	if (file->point != file->comma)
+		return file->comma ? ',' : '.';
+	if (file->comma || (e->point_differs && e->comma_differs))
+		return '\0';
+	const char found = e->comma_differs ? ',' : '.';
+	if (file->spaced)
+		return found;
+	*sure = false;
+	if (e->bare_small && !e->bare_large && e->round && !by_program)
+		return found == '.' ? ',' : '.';
+	if (found == ',')
+		return '\0';
+	if (is_euro_or_crown(e->currency))
+		return ',';
+	*sure = by_program;
+	return e->bare_large || (l->delimiter != ';' && !l->typed) ? '.' : '\0';
 }
 
 static kdr_status table_decimal_refuse(kdr_context *ctx, const kdri_evidence *e, const kdri_csv_layout *l,
-                                       int64_t j, bool specified, kdr_findings *findings)
+                                       int64_t j, kdr_findings *findings)
 {
-	char place[160];
-	if (e->decimals == 0 || specified)
+	char place[160], then[300];
+	if (e->decimals == 0 || l->point_given)
 		return kdri_finding_add(
 		        ctx, findings, e->mixed_line ? e->mixed_line : 0, true,
 		        "specify the decimal separator with --decimal, or use --na to treat values as missing",
 		        "%s: '%.40s' does not match the decimal %s of other cells",
 		        kdri_place(l, e->mixed_line, j, place), e->mixed[0] ? e->mixed : "a number",
-		        specified ? (l->point == ',' ? "comma" : "point") : "sign");
-	bool comma = e->unclear_line != 0;
-	return kdri_finding_add(ctx, findings, e->unclear_line, true, "specify it with --decimal '.' or ','",
+		        l->point_given ? (l->point == ',' ? "comma" : "point") : "sign");
+	const char *text = e->unclear[0] ? e->unclear : "a number";
+	const bool comma = strchr(text, ',') != NULL;
+	const char sign = comma ? ',' : '.';
+	snprintf(then, sizeof then,
+	         "use --decimal '%c' if it separates decimals, or --thousands '%c' if it separates thousands",
+	         sign, sign);
+	return kdri_finding_add(ctx, findings, e->unclear_line, true, then,
 	                        "%s: '%.40s' is ambiguous: decimal %s or thousands separator",
-	                        kdri_place(l, e->unclear_line, j, place), comma ? e->unclear : "a number",
-	                        comma ? "comma" : "point");
+	                        kdri_place(l, e->unclear_line, j, place), text, comma ? "comma" : "point");
 }
 
-kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *o, const kdri_survey *s,
-                                kdri_csv_layout *l, kdr_findings *findings)
+/* A decision that was not certain, in `count` columns, of which j is the first. */
+static kdr_status note_sign(kdr_context *ctx, const kdri_evidence *e, const kdri_csv_layout *l, int64_t j,
+                            int64_t count, kdr_findings *findings)
 {
-	bool point = false, comma = false;
+	char place[160], then[200], more[60] = "";
+	double value = 0, other = 0;
+	const size_t n = strlen(e->unclear);
+	const char sign = l->points[j], shown = strchr(e->unclear, ',') ? ',' : '.';
+	kdri_number_value(e->unclear, e->unclear + n, sign, l->thousands, &value);
+	kdri_number_value(e->unclear, e->unclear + n, sign == '.' ? ',' : '.', l->thousands, &other);
+	if (count > 1)
+		snprintf(more, sizeof more, " (and %lld other column%s)", (long long)count - 1,
+		         count == 2 ? "" : "s");
+	snprintf(then, sizeof then, "use --%s '%c' if it is %.15g", shown == sign ? "thousands" : "decimal",
+	         shown, other);
+	return kdri_finding_add(ctx, findings, e->unclear_line, false, then,
+	                        "%s%s: '%.40s' was read as %.15g", kdri_place(l, 0, j, place), more,
+	                        e->unclear, value);
+}
+
+/* What the numbers of the file need. */
+static signs signs_of(const kdri_survey *s, const kdri_csv_layout *l)
+{
+	signs file = { false };
 	for (int64_t j = 0; j < l->fields; j++)
 		if (l->roles[j].kind == KDR_COLUMN_NUMBER) {
-			point = point || s->fields[j].decimals == KDRI_POINT;
-			comma = comma || s->fields[j].decimals == KDRI_COMMA;
+			file.point = file.point || s->fields[j].decimals == KDRI_POINT;
+			file.comma = file.comma || s->fields[j].decimals == KDRI_COMMA;
+			file.spaced = file.spaced || s->fields[j].spaced;
 		}
+	return file;
+}
+
+kdr_status kdri_decimals_decide(kdr_context *ctx, const kdri_survey *s, kdri_csv_layout *l,
+                                kdr_findings *findings)
+{
+	const signs file = signs_of(s, l);
+	int64_t first[2] = { -1, -1 },
+	        count[2] = { 0, 0 }; /* columns with an uncertain decimal point, and comma */
 	for (int64_t j = 0; j < l->fields; j++) {
 		const kdri_evidence *e = &s->fields[j];
 		kdri_role *role = &l->roles[j];
 		if (role->kind != KDR_COLUMN_NUMBER || e->numbers < e->cells - e->missing)
 			continue; /* cells that are not numbers were refused before */
 		KDRI_DO(check_units(ctx, e, l, j, findings));
-		bool fits = e->decimals & (l->point == ',' ? KDRI_COMMA : KDRI_POINT);
-		char sign = o->decimal ? (fits ? l->point : '\0') : sign_of(e, point, comma);
+		bool fits = e->decimals & (l->point == ',' ? KDRI_COMMA : KDRI_POINT), sure = true;
+		char sign = l->point_given ? (fits ? l->point : '\0') : sign_of(e, &file, l, &sure);
 		if (sign == '\0') {
-			KDRI_DO(table_decimal_refuse(ctx, e, l, j, o->decimal != NULL, findings));
+			KDRI_DO(table_decimal_refuse(ctx, e, l, j, findings));
 			continue;
 		}
 		l->points[j] = sign;
 		put_why(e, sign, role->why, sizeof role->why);
+		const int which = sign == ',';
+		if (!sure && count[which]++ == 0)
+			first[which] = j;
 	}
+	for (int which = 0; which < 2; which++)
+		if (first[which] >= 0)
+			KDRI_DO(note_sign(ctx, &s->fields[first[which]], l, first[which], count[which],
+			                  findings));
 	return KDR_OK;
+}
+
+bool kdri_decimals_unclear(const kdri_survey *s, const kdri_csv_layout *l)
+{
+	for (int64_t j = 0; j < l->fields; j++)
+		if (s->fields[j].decimals == (KDRI_POINT | KDRI_COMMA) && s->fields[j].point_differs)
+			return true;
+	return false;
 }
 
 typedef struct date {

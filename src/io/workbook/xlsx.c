@@ -304,8 +304,8 @@ static kdr_status open_xlsx(kdr_context *ctx, const char *path, kdr_read_options
 	sheet s = { .book = &book, .sorted = true };
 	char *file = NULL, *member = NULL;
 	size_t size = 0;
-	/* Nothing has to be detected about how the text is written: it was written here. */
-	options->decimal = ".";
+	/* Of how the text is written, only the numbers in texts of the sheet have to be detected: the rest was written here. */
+	options->typed = true;
 	options->delimiter = ",";
 	options->encoding = "utf-8";
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
