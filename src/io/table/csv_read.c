@@ -306,22 +306,32 @@ static kdr_status read_mixed(kdr_context *ctx, reading *r)
 	return read_again(ctx, r);
 }
 
-/* Whether the values of a table of plain numbers leave open what its points are: all have at most three decimals, and those with decimals
- * are from 1 to 1000, as if these were thousands. */
-static bool may_be_thousands(const kdri_csv_layout *l, const kdri_csv_table *t)
+/* Whether the values of a column leave open what its points are: all have at most three decimals, and those with decimals are from 1 to
+ * 1000, as if these were thousands. *point: one of them needs a decimal point. */
+static bool column_of_thousands(const kdri_csv_table *t, int64_t cols, int64_t j, bool *point)
 {
 	bool decimals = false;
-	if (l->point_given || (l->delimiter == ',' && !l->typed))
-		return false;
-	for (int64_t i = 0; i < t->rows * l->cols; i++) {
-		const double x = fabs(t->values[i]), thousand = 1000 * x;
+	for (int64_t i = 0; i < t->rows; i++) {
+		const double x = fabs(t->values[i * cols + j]), thousand = 1000 * x;
 		if (isnan(x) || x == floor(x))
 			continue;
-		if (x < 1 || x >= 1000 || fabs(thousand - nearbyint(thousand)) > 1e-6)
+		*point = x < 1 || x >= 1000 || fabs(thousand - nearbyint(thousand)) > 1e-6;
+		if (*point)
 			return false;
 		decimals = true;
 	}
 	return decimals;
+}
+
+/* Whether those of a table of plain numbers do. A column that needs a point decides for the others, unless types differ. */
+static bool may_be_thousands(const kdri_csv_layout *l, const kdri_csv_table *t)
+{
+	bool any = false, point = false;
+	if (l->point_given || (l->delimiter == ',' && !l->typed))
+		return false;
+	for (int64_t j = 0; j < l->cols && (l->typed || !point); j++)
+		any = column_of_thousands(t, l->cols, j, &point) || any;
+	return any && (l->typed || !point);
 }
 
 /* Whether the cells leave it open, too: 12.5 does not. */
