@@ -216,7 +216,7 @@ typedef struct kdr_read_options {
 	const char *
 	        sheet; /* workbooks: the name of the sheet to read; "all", with kdr_read_tasks: each sheet that is not hidden is a data set. NULL:
 	                      the first that is not hidden. A sheet in the path, as in file.xlsx:Sheet2, comes first */
-	bool typed; /* CSV: numbers outside quotes have a decimal point and say nothing about those in quotes, which are texts: a table made by a
+	bool typed; /* CSV: numbers outside quotes have a decimal point and are no evidence for those in quotes, which are texts: a table made by a
 	               program from columns with types */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)

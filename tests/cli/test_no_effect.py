@@ -69,7 +69,7 @@ FILES = (  # options, what they have an effect on, the rest of the command
     ("--known-column x", "AnnData", "cluster -k 2 m.mtx"),
     ("--header", "CSV, TSV or Excel", "inspect m.mtx"),
     ("--delimiter ;", "CSV or TSV", "convert m.mtx m.npy"),
-    ("--decimal ,", "CSV or TSV", "evaluate l --data m.mtx"),
+    ("--decimal ,", "CSV, TSV or Excel", "evaluate l --data m.mtx"),
     ("--encoding utf-8", "CSV or TSV", "transfer --source m.mtx --labels l --target m.mtx"),
     ("--id-column x", "table or a JSON-lines", "embed m.mtx"),
     ("--label-column x", "AnnData", "cluster -k 2 m.mtx"),
