@@ -10,8 +10,8 @@ libhdf5-dev libexpat1-dev libutf8proc-dev libstemmer-dev libsvm-dev"
 check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-dev python3 python3-numpy python3-scipy
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-openpyxl man-db zsh valgrind locales
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-nbclient
-python3-ipykernel python3-numpydoc patchelf nodejs"
-optional="r-base-dev r-cran-testthat r-cran-matrix r-cran-knitr r-cran-rmarkdown devscripts qpdf octave"
+python3-ipykernel python3-numpydoc patchelf"
+optional="r-base-dev r-cran-testthat r-cran-matrix r-cran-knitr r-cran-rmarkdown devscripts qpdf octave firefox-esr"
 deep="ccache chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
@@ -19,6 +19,10 @@ windows="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix libz-mingw-w64-de
 packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap buildah ruby rubocop flake8 black isort
 python3-yaml qemu-user-static"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
+
+# Only where there is none: that of another source may be installed.
+command -v node >/dev/null 2>&1 || check="$check nodejs"
+command -v npm >/dev/null 2>&1 || optional="$optional npm"
 
 # Programs for another processor; wine runs programs of this processor alone.
 if [ "$(uname -m)" = x86_64 ]; then
