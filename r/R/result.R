@@ -85,8 +85,8 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     dimnames(p) <- list(ids, found$classes)
     if (known) p[, classes, drop = FALSE] else p
   }, pick("probabilities"), pick("ids"))
-  each_array <- function(array, as = identity) if (array %in% found$arrays$name)
-    stats::setNames(lapply(seq_along(tasks), function(t) as(.Call(C_result_named_array, pointer, array, first + t - 1L))), names)
+  unlike <- if ("unlike_source" %in% found$arrays$name)
+    stats::setNames(lapply(seq_along(tasks), function(t) .Call(C_result_named_array, pointer, "unlike_source", first + t - 1L)), names)
   structure(class = "kindred", list(
     command = command, method = found$method, datasets = names, single = single, from = from, classes = if (known) classes,
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
@@ -96,7 +96,7 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     advice = lapply(pick("advice"), in_r), sharing = pick("sharing"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
-    unlike_source = each_array("unlike_source"),
+    unlike_source = unlike,
     objective = found$objective, stop = found$stop, iterations = found$iterations,
     complete = found$complete, warnings = in_r(found$warnings), arrays = found$arrays,
     all_datasets = vapply(found$tasks, `[[`, "", "name"), call = call, pointer = pointer))

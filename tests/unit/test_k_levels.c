@@ -75,9 +75,7 @@ static int64_t main_of(const kdr_result *r)
 static void levels__of_methods_without_members__are_those_of_single_calls(void **state)
 {
 	(void)state;
-	static const char *const methods[] = {
-		"kmeans", "lssmtc", "mtcfir", "ncut", "pca-kmeans"
-	};
+	static const char *const methods[] = { "kmeans", "lssmtc", "mtcfir", "ncut", "pca-kmeans" };
 	kdr_context *ctx = unit_context();
 	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
 		kdr_result *r = cluster(ctx, methods[m], 2, 5);
