@@ -16,7 +16,6 @@ static const cli_option own_options[] = {
 	CLI_VALUE("known-column", "NAME",
 	          "methods auto and kmeans: the column of the data files, or of AnnData's obs, that has the "
 	          "known classes, empty if unknown; it is not a feature"),
-	CLI_JOB("must-link cannot-link"),
 	CLI_EXPLAIN_OPTION,
 	CLI_VALUE("truth", "FILE[,FILE...]",
 	          "known classes of each data set, one per line; used only for scoring"),

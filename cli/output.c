@@ -109,7 +109,7 @@ static bool asks(const cli_args *args)
 /* Files that are read after the outputs are checked are inputs as well. */
 static void protect_later_inputs(const cli_run *run)
 {
-	static const char *const later[] = { "known", "must-link", "cannot-link", "target-labels" };
+	static const char *const later[] = { "known", "target-labels" };
 	const char *given;
 	for (size_t o = 0; o < sizeof later / sizeof later[0]; o++)
 		for (int n = 0; (given = cli_get_nth(run->args, later[o], n)); n++) {

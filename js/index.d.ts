@@ -110,9 +110,6 @@ export interface ClusterOptions extends FitOptions {
   init?: ReadonlyArray<ReadonlyArray<number>>;
   /** Known classes of some samples of each data set, "?" elsewhere: they keep their classes. */
   known?: ReadonlyArray<ReadonlyArray<string>>;
-  /** Pairs of ids of samples that are in the same cluster, or in different ones. */
-  mustLink?: ReadonlyArray<[string, string]>;
-  cannotLink?: ReadonlyArray<[string, string]>;
 }
 
 export interface TransferOptions extends FitOptions {

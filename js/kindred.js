@@ -400,7 +400,7 @@ function outputs(options) {
   if (options.report) list.push("--report");
   return list;
 }
-const ownOptions = ["arrays", "model", "report", "init", "truth", "known", "mustLink", "cannotLink", "into", "targetLabels", "explain"];
+const ownOptions = ["arrays", "model", "report", "init", "truth", "known", "into", "targetLabels", "explain"];
 
 /* Lists of labels, one per data set, as files. */
 function labelFiles(lists, name, files) {
@@ -417,8 +417,6 @@ function fileOptions(where, options, files) {
   for (const name of ["init", "truth", "known"])
     if (options[name]) args.push(`--${name}=` + labelFiles(options[name], name, files).join(","));
   if (options.targetLabels) args.push("--target-labels=" + labelFiles([options.targetLabels], "target-labels", files)[0]);
-  for (const [name, flag] of [["mustLink", "must-link"], ["cannotLink", "cannot-link"]])
-    if (options[name]) args.push(`--${flag}=` + labelFiles([options[name].map((pair) => pair.join("\t"))], flag, files)[0]);
   if (options.into) {
     files.push(["/files/in/into.h5", modelBytes(where, options.into)]);
     args.push("--into=/files/in/into.h5");

@@ -51,7 +51,7 @@ enum {
 	KDR_ALGO_SWEEPS = 1 << 15,    /* max_iter is the number of rounds, not a limit, unless tol is set */
 	KDR_ALGO_TABLES = 1 << 16, /* NaN is a missing value, columns may be levels: kdr_problem.category */
 	KDR_ALGO_COUNTS = 1 << 17, /* defined on counts, which are therefore not weighted by default */
-	KDR_ALGO_KNOWN = 1 << 18   /* clustering: uses known classes and links of samples */
+	KDR_ALGO_KNOWN = 1 << 18   /* clustering: uses known classes of samples */
 };
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;

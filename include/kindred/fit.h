@@ -29,12 +29,6 @@ typedef struct kdr_task {
 	const double *weights; /* one per row, not negative; NULL: all ones */
 } kdr_task;
 
-/* Two samples (rows from 0) of one data set that belong into the same cluster or, if `apart`, into different clusters. Frozen. */
-typedef struct kdr_link {
-	int64_t task, row, other;
-	bool apart;
-} kdr_link;
-
 /* What to fit. */
 typedef struct kdr_problem {
 	size_t size;
@@ -48,9 +42,6 @@ typedef struct kdr_problem {
 	/* For methods with KDR_ALGO_TABLES: for each column the category of which it is a level, or -1 for a number. The columns of
 	 * a category are adjacent, and each row has a 1 in one of them. NULL: all columns are numbers. */
 	const int64_t *category;
-	const kdr_link *
-	        links; /* clustering, methods with KDR_ALGO_KNOWN: links of samples; KDR_ERR_DATA if they are contradictory */
-	int64_t nlinks;
 } kdr_problem;
 KDR_DEFINE_INIT(kdr_problem)
 

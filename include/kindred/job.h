@@ -69,10 +69,6 @@ typedef struct kdr_job_options {
 	 * a CSV file with ids and classes may be the one of several */
 	const kdr_labels *const
 	        *each_known; /* NULL; or known classes of each data set, "?" for unknown ones, or NULL */
-	const char *must_link,
-	        *cannot_link; /* files with two ids per line: samples that are in the same cluster, and in different ones */
-	const kdr_link *links; /* more such links */
-	int64_t nlinks;
 	int64_t model_size; /* model: keep at most N samples of each data set, to add other data sets later; 0: 2000 */
 	bool model_without_samples; /* model: keep no samples and no hashes of samples; auto: means and covariances of the clusters */
 	const kdr_model *
@@ -133,7 +129,7 @@ KDR_API kdr_status kdr_job_new(kdr_context *ctx, kdr_family family, kdr_job **ou
  * option, as --name, and has the values that are allowed. Cost: O(options). */
 KDR_API kdr_status kdr_job_set(kdr_context *ctx, kdr_job *job, const char *name, const char *value);
 /* Returns the options for kdr_cluster and the other jobs. The caller may set members that are no options by name, such as
- * init and links. Valid until the next kdr_job_set and kdr_job_free. Cost: O(1). */
+ * and init. Valid until the next kdr_job_set and kdr_job_free. Cost: O(1). */
 KDR_API kdr_job_options *kdr_job_options_of(kdr_job *job);
 KDR_API void kdr_job_free(kdr_job *job);
 

@@ -179,16 +179,13 @@ test("labels do not depend on the number of threads", async () => {
   await assert.rejects(job, { name: "AbortError" });
 });
 
-test("known classes, links, a range of numbers of clusters, and more data for a model", async () => {
+test("known classes, a range of numbers of clusters, and more data for a model", async () => {
   const a = groups(40);
   const named = { name: "a", data: a.rows, columns: ["x", "y"], ids: a.rows.map((_, i) => `s${i}`) };
   const known = a.truth.map((group, i) => (i < 4 ? ["low", "high"][group] : "?"));
   const classes = await cluster([named], { k: 2, known: [known], model: true });
   assert.ok(sameGroups(classes.tasks[0].labels, a.truth));
   assert.match(classes.command_line, /--known=known0\.txt/);
-  const apart = await cluster([named], { k: 2, method: "kmeans", mustLink: [["s0", "s2"]], cannotLink: [["s0", "s1"]] });
-  assert.notEqual(apart.tasks[0].labels[0], apart.tasks[0].labels[1]);
-  await assert.rejects(cluster([named], { k: 2, method: "kmeans", mustLink: [["s0", "s1"]], cannotLink: [["s0", "s1"]] }), { code: 3 });
   const more = await cluster([{ name: "b", data: groups(30, 1).rows, columns: ["x", "y"] }], { into: classes });
   assert.deepEqual(Array.from(more.tasks.at(-1).labels.slice(0, 2)), Array.from(classes.tasks[0].labels.slice(0, 2)));
   await assert.rejects(cluster([named], { into: {} }), /model must be the bytes/);

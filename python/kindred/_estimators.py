@@ -250,7 +250,7 @@ def _with_tasks(X, tasks, reading):
 class Clusterer(ClusterMixin, Estimator):
     """Base class of the estimators that cluster."""
 
-    def fit(self, X, y=None, tasks=None, init=None, map=False, known=None, must_link=None, cannot_link=None, explain=None, **reading):
+    def fit(self, X, y=None, tasks=None, init=None, map=False, known=None, explain=None, **reading):
         """Cluster one or more related data sets.
 
         Parameters
@@ -269,8 +269,6 @@ class Clusterer(ClusterMixin, Estimator):
             Classes of some samples, -1 or None if unknown, as for :func:`cluster`. With
             `tasks`, one class per row of `X`. They are not passed as `y`, because
             scikit-learn passes all classes to ``fit`` where it only scores with them.
-        must_link, cannot_link : list of pairs or path, optional
-            Links of samples, as for :func:`cluster`.
         explain : table or texts, list or dict of these, optional
             What explains the clusters instead of `X`, as for :func:`cluster`. With
             `tasks`, one row per row of `X`.
@@ -317,7 +315,7 @@ class Clusterer(ClusterMixin, Estimator):
             if isinstance(k, numbers.Real) and d.shape[0] < k:
                 raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
         result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, model="predict" in self._entry["flags"],
-                                      known=known, must_link=must_link, cannot_link=cannot_link,
+                                      known=known,
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         first, self._text_column = seen if tasks is not None else tables[0], None if explain is not None else with_texts.get("text_column")
         self._remember(sets[0] if is_path(first) or is_texts(first) or isinstance(first, TextSets) else first, result)

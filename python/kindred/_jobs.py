@@ -370,8 +370,8 @@ def finish(session, result):
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, vectors=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
-            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
-            cannot_link=None, explain=None, both_views=False,
+            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None,
+            explain=None, both_views=False,
             report_features=None, model_size=None, model_without_samples=False, representation=False):
     """Cluster one or more related data sets together.
 
@@ -423,10 +423,6 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     known_column : str, optional
         Instead of `known`: the column of DataFrames and files, or of AnnData's
         ``obs``, that has the known classes, empty if unknown. It is not a feature.
-    must_link, cannot_link : list of pairs or path, optional
-        Pairs of samples that are in the same cluster, and in different clusters.
-        A sample is a row number from 0 or, with several data sets, a pair of data
-        set (name or number) and row. A path is a file with two ids per line.
     explain : table or texts, list or dict of these, optional
         What explains the clusters instead of the features that samples are compared
         by: texts (a list, array or Series of str), a DataFrame, a matrix, a pair of
@@ -502,7 +498,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
                              "samples: one label for each sample is needed")
         rows = ffi.new("const int64_t *[]", [ffi.cast("const int64_t *", s.ctypes.data) for s in starts])
         o.init = rows
-    given = _known_samples(o, known, sets), _links(o, must_link, cannot_link, sets)
+    given = _known_samples(o, known, sets)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
     del given  # the options point into it until here
     return finish(session, Result(out[0]))
@@ -598,38 +594,6 @@ def _labels(texts):
     keep += [ffi.new("char *[]", keep), ffi.new("int64_t[]", index.tolist()), found]
     found.names, found.values, found.n, found.count = keep[-3], keep[-2], len(texts), len(names)
     return keep
-
-
-def _links(o, must, cannot, sets):
-    """Gives job options the links of samples. Returns what must live as long."""
-    keep, links = [], []
-    for what, pairs, apart in (("must_link", must, False), ("cannot_link", cannot, True)):
-        if pairs is None:
-            continue
-        if is_path(pairs):
-            keep.append(chars(pairs))
-            setattr(o, what, keep[-1])
-            continue
-        for pair in pairs:
-            ends = [_sample(s, sets, what) for s in pair]
-            if len(ends) != 2 or ends[0][0] != ends[1][0]:
-                raise ValueError(f"{what}: {pair!r} is not a pair of samples of one data set")
-            links.append((*ends[0], ends[1][1], apart))
-    keep.append(ffi.new("kdr_link[]", links))
-    o.links, o.nlinks = keep[-1], len(links)
-    return keep
-
-
-def _sample(sample, sets, what):
-    """The data set and the row of a sample."""
-    task, row = (0, sample) if isinstance(sample, numbers.Integral) else sample
-    names = [s.name for s in sets]
-    task = names.index(task) if task in names else task
-    if isinstance(sample, numbers.Integral) and len(sets) > 1:
-        raise ValueError(f"{what}: {sample!r} does not name its data set: use a pair of data set and row")
-    if not isinstance(task, numbers.Integral) or not 0 <= task < len(sets) or not isinstance(row, numbers.Integral) or not 0 <= row < sets[task].shape[0]:
-        raise ValueError(f"{what}: {sample!r} is not a sample: rows are numbered from 0")
-    return int(task), int(row)
 
 
 @documented

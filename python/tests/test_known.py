@@ -45,31 +45,13 @@ class Known(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "1 entries for 2 data sets"):
             kindred.cluster(sets, k=3, known=[self.some([1])])
 
-    def test_links(self):
-        result = kindred.cluster(self.x, k=3, must_link=[(0, 30), (30, 70)], cannot_link=[(4, 5)])
-        labels = result.labels()
-        self.assertEqual(len(set(labels[[0, 30, 70]])), 1)
-        self.assertNotEqual(labels[4], labels[5])
-        labels = kindred.cluster([self.x, self.z], k=3, method="kmeans", must_link=[((1, 0), ("task2", 30))]).labels(1)
-        self.assertEqual(labels[0], labels[30])
-        with self.assertRaisesRegex(ValueError, "row 2 and row 1 must be in different clusters"):
-            kindred.cluster(self.x, k=3, must_link=[(0, 1)], cannot_link=[(1, 0), (0, 1)])
-        for bad in ([(0, 75)], [(0, 1, 2)], [(0, "x")]):
-            with self.assertRaises((ValueError, TypeError)):
-                kindred.cluster(self.x, k=3, must_link=bad)
-        with self.assertRaisesRegex(ValueError, "does not name its data set"):
-            kindred.cluster([self.x, self.z], k=3, must_link=[(0, 1)])
-
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
-            known, must = os.path.join(folder, "known"), os.path.join(folder, "must")
+            known = os.path.join(folder, "known")
             with open(known, "w", encoding="utf-8") as f:
                 f.write("".join(f"{v}\n" for v in self.some([1, 30], "?")))
-            with open(must, "w", encoding="utf-8") as f:
-                f.write("11 12\n")
-            result = kindred.cluster(self.x, k=3, known=known, must_link=must)
+            result = kindred.cluster(self.x, k=3, known=known)
             self.assertEqual(result.names(), ["low", "mid", None])
-            self.assertEqual(result.labels()[10], result.labels()[11])
         with self.assertRaises(FileNotFoundError):
             kindred.cluster(self.x, k=3, known="nowhere.known")
 

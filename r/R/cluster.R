@@ -87,9 +87,6 @@
 #'   clearly better.
 #' @param known_column Instead of `known`: the column of tables that has the known
 #'   classes, empty if unknown. It is not a feature.
-#' @param must_link,cannot_link Pairs of samples that are in the same cluster, and in
-#'   different clusters: a matrix or data frame with two columns of ids or of row
-#'   numbers, or a file with two ids per line. Row numbers need a single data set.
 #' @param explain What explains the clusters instead of the features that samples are
 #'   compared by: a character vector of texts, a data frame, a matrix with column
 #'   names, or a path. For several data sets, a list with one entry for each (in
@@ -130,7 +127,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                top_features = NULL, top_by = NULL, fit_on = NULL, preprocess = "default", features_from = NULL,
                                feature_options = list(), pooled = FALSE, init = NULL,
                                quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, model_size = NULL,
-                               model_without_samples = FALSE, known = NULL, known_column = NULL, must_link = NULL, cannot_link = NULL,
+                               model_without_samples = FALSE, known = NULL, known_column = NULL,
                                explain = NULL, both_views = FALSE, representation = FALSE, seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_cluster.default)))
   session <- session_open(seed, threads, time_limit, max_memory, progress)
@@ -154,7 +151,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
   k_word <- clusters_word(k, names)
   how$options <- c(how$options, option_words(clusters = k_word))
   if (!is.null(init)) how$init <- initial_labels(init, infos)
-  how <- c(how, known_settings(known, infos), link_settings(must_link, cannot_link, infos))
+  how <- c(how, known_settings(known, infos))
   pointer <- call_c(session, C_run_cluster, loaded$sets, how, keeps = TRUE)
   single <- is_table(x) && length(loaded$sets) == 1
   fit <- new_fit(pointer, "cluster", infos, loaded$from, single, NULL, call_of_generic(match.call()))
@@ -216,48 +213,6 @@ known_settings <- function(known, infos) {
     if (!is.null(one)) known_codes(one, info, "known")
   }
   list(known = unname(Map(codes, known, infos)))
-}
-
-# Links in the form of C: paths, and a matrix with a column for each link.
-link_settings <- function(must, cannot, infos) {
-  out <- list(links = NULL)
-  for (what in c("must_link", "cannot_link")) {
-    pairs <- if (what == "must_link") must else cannot
-    if (is.null(pairs)) next
-    if (is_path(pairs)) {
-      out[[what]] <- path.expand(pairs)
-      next
-    }
-    if (length(dim(pairs)) != 2 || ncol(pairs) != 2) kd_stop(what, " is ", shown(class(pairs)[1]), ": use two columns of samples, or a file")
-    ends <- matrix(sample_places(c(pairs[, 1], pairs[, 2]), infos, what), nrow = 2)
-    n <- nrow(pairs)
-    left <- ends[, seq_len(n), drop = FALSE]
-    right <- ends[, n + seq_len(n), drop = FALSE]
-    apart <- which(left[1, ] != right[1, ])
-    if (length(apart)) kd_stop(what, ": ", shown(pairs[apart[1], 1]), " and ", shown(pairs[apart[1], 2]), " are samples of different data sets")
-    out$links <- cbind(out$links, rbind(left, right[2, ], as.integer(what == "cannot_link")))
-  }
-  if (!is.null(out$links)) storage.mode(out$links) <- "integer"
-  out
-}
-
-# Data set and row, from 0, of each sample.
-sample_places <- function(samples, infos, what) {
-  if (is.factor(samples)) samples <- as.character(samples)
-  if (is.numeric(samples)) {
-    if (length(infos) > 1) kd_stop(what, " has row numbers, but there are several data sets: use ids, which are the names of rows")
-    wrong <- which(is.na(samples) | samples < 1 | samples > infos[[1]]$dim[1] | samples != floor(samples))
-    if (length(wrong)) kd_stop(what, ": ", samples[wrong[1]], " is not a row: rows are numbered from 1 to ", infos[[1]]$dim[1])
-    return(rbind(0, samples - 1))
-  }
-  ids <- unlist(lapply(infos, `[[`, "ids"))
-  at <- match(samples, ids)
-  if (anyNA(at)) kd_stop(what, ": no sample is called '", samples[is.na(at)][1], "'", status = 20L)
-  twice <- samples[samples %in% ids[duplicated(ids)]]
-  if (length(twice)) kd_stop(what, ": several samples are called '", twice[1], "'", status = 20L)
-  sizes <- vapply(infos, function(info) if (is.null(info$ids)) 0L else info$dim[1], 0L)
-  task <- rep(seq_along(infos), sizes)[at]
-  rbind(task - 1, at - c(0, cumsum(sizes))[task] - 1)
 }
 
 check_twice <- function(names) {

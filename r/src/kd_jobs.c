@@ -127,10 +127,10 @@ static void known_files(SEXP how, kdr_job_options *o)
 	o->nknown_files = Rf_xlength(files);
 }
 
-/* Known classes and links of the samples of `n` data sets. */
+/* Known classes of the samples of `n` data sets. */
 static void known_samples(SEXP how, R_xlen_t n, kdr_job_options *o)
 {
-	SEXP known = kd_get(how, "known"), links = kd_get(how, "links");
+	SEXP known = kd_get(how, "known");
 	known_files(how, o);
 	o->known_in_data = kd_flag(how, "known_in_data");
 	if (known != R_NilValue) {
@@ -139,19 +139,6 @@ static void known_samples(SEXP how, R_xlen_t n, kdr_job_options *o)
 			each[t] = known_classes(VECTOR_ELT(known, t));
 		o->each_known = each;
 	}
-	o->must_link = kd_text(kd_get(how, "must_link"));
-	o->cannot_link = kd_text(kd_get(how, "cannot_link"));
-	if (links == R_NilValue)
-		return;
-	/* Columns of an integer matrix: data set and rows from 0, and whether they are apart. */
-	const R_xlen_t count = Rf_xlength(links) / 4;
-	kdr_link *list = (kdr_link *)R_alloc((size_t)count + 1, sizeof *list);
-	const int *value = INTEGER(links);
-	for (R_xlen_t i = 0; i < count; i++)
-		list[i] =
-		        (kdr_link){ value[4 * i], value[4 * i + 1], value[4 * i + 2], value[4 * i + 3] != 0 };
-	o->links = list;
-	o->nlinks = count;
 }
 
 /* Options by name, as on the command line: a character vector. They belong to the session. NULL: one is not valid. */

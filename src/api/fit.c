@@ -4,7 +4,7 @@
 #include "api/number.h"
 #include "api/result.h"
 #include "comm/comm.h"
-#include "core/links.h"
+#include "core/classes.h"
 #include "matrix/blas.h"
 #include "matrix/linalg.h"
 #include "matrix/traits.h"
@@ -175,24 +175,20 @@ static void list_methods(kdr_family family, unsigned flag, char *out, size_t roo
 	}
 }
 
-/* Known classes and links of samples that are to be clustered: of every data set, or of all as one if they are pooled. */
-static kdr_status check_links(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
+/* Known classes of samples that are to be clustered. */
+static kdr_status check_known(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
 {
-	kdr_status st = KDR_OK;
-	kdri_links links = { 0 };
-	if (algo->family != KDR_FAMILY_CLUSTER || !kdri_has_links(problem))
+	if (algo->family != KDR_FAMILY_CLUSTER || !kdri_has_known_classes(problem))
 		return KDR_OK;
 	if (!(algo->flags & KDR_ALGO_KNOWN)) {
 		char list[300];
 		list_methods(algo->family, KDR_ALGO_KNOWN, list, sizeof list);
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "method '%s' does not use known classes or links; use one of: %s", algo->id,
-		                 list);
+		                 "method '%s' does not use known classes; use one of: %s", algo->id, list);
 	}
 	if (kdri_several(ctx))
-		return kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "known classes and links are not available under mpirun; start a single process");
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "known classes are not available under mpirun; start a single process");
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		bool any = false;
@@ -205,10 +201,7 @@ static kdr_status check_links(kdr_context *ctx, const kdr_algo *algo, const kdr_
 			        kdri_task_name(task), (long long)task->k, (long long)problem->classes,
 			        (long long)problem->classes);
 	}
-	KDRI_TRY(kdri_links_new(ctx, problem, 0, problem->ntasks, NULL, &links));
-done:
-	kdri_links_free(ctx, &links);
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
@@ -243,7 +236,7 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 			        kdri_task_name(t), (long long)t->k, kdri_task_name(first),
 			        (long long)first->k, problem->pooled ? "pooling" : algo->id);
 	}
-	return check_links(ctx, algo, problem);
+	return check_known(ctx, algo, problem);
 }
 
 /* With fewer different rows than clusters, identical samples end in different clusters, or clusters are empty. Tasks

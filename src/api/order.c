@@ -100,14 +100,12 @@ kdr_status kdri_fit_in_order(kdr_context *ctx, const kdri_algo *algo, const kdr_
 	const int64_t T = problem->ntasks;
 	kdr_problem sorted = *problem;
 	kdr_task *tasks = NULL;
-	kdr_link *links = NULL;
 	kdri_task_result *room = NULL;
 	int64_t *order = NULL, *at = NULL;
 	bool moved = false;
 	KDRI_TRY(KDRI_NEW(ctx, &order, T));
 	KDRI_TRY(KDRI_NEW(ctx, &at, T));
 	KDRI_TRY(KDRI_NEW(ctx, &tasks, T));
-	KDRI_TRY(KDRI_NEW(ctx, &links, problem->nlinks));
 	KDRI_TRY(KDRI_NEW(ctx, &room, T));
 	KDRI_TRY(find_order(ctx, problem, order));
 	memcpy(room, result->tasks, (size_t)T * sizeof *room);
@@ -118,18 +116,13 @@ kdr_status kdri_fit_in_order(kdr_context *ctx, const kdri_algo *algo, const kdr_
 		tasks[i].name = room[order[i]].name; /* its number, if it has none */
 		result->tasks[i] = room[order[i]];
 	}
-	for (int64_t i = 0; i < problem->nlinks; i++) {
-		links[i] = problem->links[i];
-		links[i].task = at[links[i].task];
-	}
 	sorted.tasks = tasks;
-	sorted.links = links;
 	ctx->order = moved ? order : NULL;
 	ctx->place = moved ? at : NULL;
 	st = algo->fit(ctx, &sorted, options, result);
 	ctx->order = ctx->place = NULL;
 	put_back(result, order, room);
 done:
-	KDRI_FREE(ctx, order, at, tasks, links, room);
+	KDRI_FREE(ctx, order, at, tasks, room);
 	return st;
 }

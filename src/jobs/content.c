@@ -134,39 +134,13 @@ kdr_status kdri_content_init(kdr_context *ctx, kdri_content *c, const int64_t *c
 	return KDR_OK;
 }
 
-/* The row that a row of the data given is now; -1: it is left out. */
-static int64_t row_now(const kdri_content_set *s, int64_t row)
-{
-	int64_t low = 0, high = s->own ? s->own->rows : 0;
-	if (!s->own)
-		return row;
-	while (low < high) {
-		const int64_t middle = low + (high - low) / 2;
-		if (s->rows[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->own->rows && s->rows[low] == row ? low : -1;
-}
-
 void kdri_content_known(const kdri_content *c, kdr_data *const *sets, kdri_job_known *k)
 {
-	int64_t kept = 0;
 	for (int64_t t = 0; k->problem.tasks && t < c->count; t++) {
 		kdri_content_ints(c, t, k->labels[t]);
 		k->rows[t] = sets[t]->rows;
 		k->tasks[t].x = kdr_data_mat(sets[t]);
 	}
-	for (int64_t i = 0; c->count > 0 && i < k->problem.nlinks; i++) {
-		kdr_link link = k->links[i];
-		link.row = row_now(&c->sets[link.task], link.row);
-		link.other = row_now(&c->sets[link.task], link.other);
-		if (link.row >= 0 && link.other >= 0)
-			k->links[kept++] = link;
-	}
-	if (c->count > 0)
-		k->problem.nlinks = kept;
 }
 
 /* --- after the job ---------------------------------------------------------------------------------------- */

@@ -463,8 +463,6 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	if (job->known) {
 		problem.classes = job->known->classes;
 		problem.class_names = job->known->class_names;
-		problem.links = job->known->links;
-		problem.nlinks = job->known->nlinks;
 		for (int64_t t = 0; t < count; t++)
 			tasks[t].labels = job->known->tasks[t].labels;
 	}

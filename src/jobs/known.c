@@ -1,11 +1,8 @@
-/* Known classes and links of samples that are to be clustered. SPDX-License-Identifier: BSD-3-Clause
+/* Known classes of samples that are to be clustered. SPDX-License-Identifier: BSD-3-Clause
  *
  * Known classes come from files or from the caller, as those of a target (answers.c). The classes of all data sets are one list, in
  * order of first appearance or, if all are integers, increasing. If they are integers from 0 to k - 1, such as clusters of an earlier
- * run, each is the number of its cluster.
- *
- * A link is a line with two ids, separated by a comma, semicolon, tab or blanks. The id of a sample without one is its row, from 1. An id
- * that several data sets have is written as NAME:ID, with the name of the data set. */
+ * run, each is the number of its cluster. */
 #include "jobs/known.h"
 #include "comm/comm.h"
 #include "core/names.h"
@@ -17,7 +14,7 @@ void kdri_job_known_free(kdr_context *ctx, kdri_job_known *k)
 {
 	for (int64_t t = 0; k->labels && t < k->problem.ntasks; t++)
 		kdri_free(ctx, k->labels[t]);
-	KDRI_FREE(ctx, k->labels, k->rows, k->tasks, k->links);
+	KDRI_FREE(ctx, k->labels, k->rows, k->tasks);
 	kdri_strings_free(&ctx->allocator, k->names, k->nnames);
 	*k = (kdri_job_known){ 0 };
 }
@@ -176,120 +173,15 @@ done:
 	return st;
 }
 
-/* --- links ------------------------------------------------------------------------------------------------ */
-
-static kdr_status find_id(kdr_context *ctx, const kdri_ids *t, const char *path, int64_t line, const char *id,
-                          int64_t *set, int64_t *row)
-{
-	int64_t found = 0;
-	*row = -1;
-	for (int64_t s = 0; s < t->count; s++) {
-		const size_t length = strlen(t->sets[s]->name);
-		int64_t at = kdri_ids_row(t, s, id);
-		if (at == -1 && strncmp(id, t->sets[s]->name, length) == 0 && id[length] == ':')
-			at = kdri_ids_row(t, s, id + length + 1);
-		if (at == -1)
-			continue;
-		found += at == -2 ? 2 : 1;
-		*set = s;
-		*row = at;
-	}
-	if (found == 0)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: line %lld: no sample has the id '%.80s'%s", path,
-		                 (long long)line, id,
-		                 t->sets[0]->ids ? "" : "; samples without ids are numbered from 1");
-	if (found > 1)
-		return kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: line %lld: several samples have the id '%.80s'; if they are in different data sets, write NAME:ID with the name of the data set",
-		        path, (long long)line, id);
-	return KDR_OK;
-}
-
-/* The two ids of a line; to be freed. */
-static kdr_status split_line(kdr_context *ctx, const char *path, int64_t line, const char *text, char *ids[2])
-{
-	char delimiter = ' ';
-	bool two;
-	for (const char *d = ",;\t"; *d && delimiter == ' '; d++)
-		delimiter = strchr(text, *d) ? *d : ' ';
-	KDRI_DO(kdri_two_cells(ctx, text, delimiter, ids, &two));
-	if (two && ids[1][0])
-		return KDR_OK;
-	return kdri_fail(
-	        ctx, KDR_ERR_FORMAT,
-	        "%s: line %lld: '%.80s' is not two ids, separated by a comma, semicolon, tab or blank", path,
-	        (long long)line, text);
-}
-
-static kdr_status add_link(kdr_context *ctx, kdri_job_known *k, kdr_link link)
-{
-	KDRI_DO(KDRI_ROOM(ctx, &k->links, &k->links_room, k->problem.nlinks + 1));
-	k->links[k->problem.nlinks++] = link;
-	return KDR_OK;
-}
-
-static kdr_status read_links(kdr_context *ctx, const char *path, bool apart, const kdri_ids *t,
-                             kdri_job_known *k)
-{
-	kdr_status st;
-	kdr_labels *lines = NULL; /* a line is a label */
-	char *ids[2] = { NULL, NULL };
-	int64_t set[2], row[2];
-	if (!path)
-		return KDR_OK;
-	KDRI_TRY(kdr_read_labels(ctx, path, &lines));
-	for (int64_t i = 0; i < lines->n; i++) {
-		KDRI_TRY(split_line(ctx, path, i + 1, lines->names[lines->values[i]], ids));
-		for (int e = 0; e < 2; e++) {
-			KDRI_TRY(find_id(ctx, t, path, i + 1, ids[e], &set[e], &row[e]));
-			kdri_free(ctx, ids[e]);
-			ids[e] = NULL;
-		}
-		if (set[0] != set[1])
-			KDRI_FAIL(
-			        ctx, KDR_ERR_DATA,
-			        "%s: line %lld: the samples are in data sets %s and %s, but links are between samples of one data set; use known classes (--known) across data sets",
-			        path, (long long)i + 1, t->sets[set[0]]->name, t->sets[set[1]]->name);
-		KDRI_TRY(add_link(
-		        ctx, k,
-		        (kdr_link){ .task = set[0], .row = row[0], .other = row[1], .apart = apart }));
-	}
-done:
-	for (int e = 0; e < 2; e++)
-		kdri_free(ctx, ids[e]);
-	kdr_labels_free(lines);
-	return st;
-}
-
-static kdr_status take_links(kdr_context *ctx, const kdr_job_options *o, kdr_data *const *sets,
-                             kdri_job_known *k)
-{
-	kdr_status st = KDR_OK;
-	kdri_ids t = { 0 };
-	for (int64_t i = 0; i < o->nlinks; i++)
-		KDRI_TRY(add_link(ctx, k, o->links[i]));
-	if (!o->must_link && !o->cannot_link)
-		goto done;
-	KDRI_TRY(kdri_ids_new(ctx, sets, k->problem.ntasks, &t));
-	KDRI_TRY(read_links(ctx, o->must_link, false, &t, k));
-	KDRI_TRY(read_links(ctx, o->cannot_link, true, &t, k));
-done:
-	kdri_ids_free(ctx, &t);
-	return st;
-}
-
 kdr_status kdri_job_known_take(kdr_context *ctx, const kdr_job_options *o, kdr_data *const *sets,
                                int64_t count, kdri_job_known *out)
 {
 	kdr_status st;
 	kdri_job_known k = { .problem = { .ntasks = count, .pooled = o->pooled } };
-	kdri_links links = { 0 };
-	const bool any = o->nknown_files > 0 || o->each_known || o->known_in_data || o->must_link ||
-	                 o->cannot_link || o->nlinks;
+	const bool any = o->nknown_files > 0 || o->each_known || o->known_in_data;
 	if (!any)
 		return KDR_OK;
-	KDRI_TRY(kdri_job_alone(ctx, "known classes and links (--known, --must-link, --cannot-link)", true));
+	KDRI_TRY(kdri_job_alone(ctx, "known classes (--known)", true));
 	KDRI_TRY(KDRI_NEW0(ctx, &k.tasks, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &k.labels, count));
 	KDRI_TRY(KDRI_NEW(ctx, &k.rows, count));
@@ -298,38 +190,12 @@ kdr_status kdri_job_known_take(kdr_context *ctx, const kdr_job_options *o, kdr_d
 		k.rows[t] = sets[t]->rows;
 	}
 	KDRI_TRY(take_classes(ctx, o, sets, &k));
-	KDRI_TRY(take_links(ctx, o, sets, &k));
 	k.problem.tasks = k.tasks;
 	k.problem.classes = k.nnames;
 	k.problem.class_names = (const char *const *)k.names;
-	k.problem.links = k.links;
-	KDRI_TRY(kdri_links_new(ctx, &k.problem, 0, count, sets, &links)); /* errors have the ids */
 	*out = k;
 	k = (kdri_job_known){ 0 };
 done:
-	kdri_links_free(ctx, &links);
 	kdri_job_known_free(ctx, &k);
 	return st;
-}
-
-kdr_status kdri_job_known_check(kdr_context *ctx, const kdri_job_known *k, kdr_data *const *sets,
-                                kdr_result *r)
-{
-	int64_t broken = 0, first = -1;
-	char a[KDRI_SAMPLE_TEXT], b[KDRI_SAMPLE_TEXT];
-	for (int64_t i = 0; i < k->problem.nlinks; i++) {
-		const kdr_link *l = &k->links[i];
-		const int64_t *labels = r->tasks[l->task].labels;
-		if ((labels[l->row] == labels[l->other]) != l->apart)
-			continue;
-		first = broken++ == 0 ? i : first;
-	}
-	if (broken == 0)
-		return KDR_OK;
-	kdri_sample_text(&k->problem, sets, k->links[first].task, k->links[first].row, a);
-	kdri_sample_text(&k->problem, sets, k->links[first].task, k->links[first].other, b);
-	return kdri_result_warn(
-	        ctx, r,
-	        "%lld of %lld links could not be kept, for example that of samples %s and %s; use more clusters or fewer cannot-links",
-	        (long long)broken, (long long)k->problem.nlinks, a, b);
 }

@@ -1,8 +1,8 @@
-/* Known classes and links of samples that are to be clustered. SPDX-License-Identifier: BSD-3-Clause */
+/* Known classes of samples that are to be clustered. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_JOBS_KNOWN_H
 #define KDRI_JOBS_KNOWN_H
 
-#include "core/links.h"
+#include "core/classes.h"
 #include "core/names.h"
 #include "jobs/job.h"
 
@@ -11,19 +11,14 @@ typedef struct kdri_job_known {
 	kdr_problem problem;
 	kdr_task *tasks;
 	int64_t **labels, *rows; /* of each data set */
-	kdr_link *links;
-	int64_t links_room;
-	char **names; /* of the classes */
+	char **names;            /* of the classes */
 	int64_t nnames;
 } kdri_job_known;
 
-/* Reads what the options have about these data sets. KDR_ERR_DATA if it is contradictory, with the ids of the samples. */
+/* Reads what the options have about these data sets. */
 kdr_status kdri_job_known_take(kdr_context *ctx, const kdr_job_options *options, kdr_data *const *sets,
                                int64_t count, kdri_job_known *out);
 void kdri_job_known_free(kdr_context *ctx, kdri_job_known *known);
-/* Warns if links could not be kept. */
-kdr_status kdri_job_known_check(kdr_context *ctx, const kdri_job_known *known, kdr_data *const *sets,
-                                kdr_result *result);
 /* answers.c: rows of samples by their ids. */
 typedef struct kdri_id_table {
 	kdri_names names;

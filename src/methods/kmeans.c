@@ -6,7 +6,7 @@
  * its samples. J never rises. With `spherical`, rows count as unit vectors and centres have unit length, so that
  *     (E2)  J = sum_i w_i |x_i / |x_i| - c_{z_i}|^2 = 2 sum_i w_i (1 - cos(x_i, c_{z_i}));
  * a zero row has no direction, adds w_i whatever its label is, and gets cluster 0.
- * Known classes and links of samples are constraints (methods/common/constrained.c).
+ * Known classes of samples are constraints (methods/common/constrained.c).
  * Each task is clustered separately, or all of them stacked as one (pooled). The engine, with bounds that avoid most
  * distances without changing the result, is in engine/kmeans/lloyd.c and the other files of its folder.
  *
@@ -136,7 +136,7 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	kdr_status st;
 	pool p = { 0 };
 	kdri_kmeans_result r = { 0 };
-	kdri_links links = { 0 };
+	kdri_known_classes known = { 0 };
 	int64_t k = problem->tasks[0].k, d = kdr_mat_cols(&problem->tasks[0].x), at = 0;
 	kdri_kmeans_options o = engine_options(options, k, 0);
 	KDRI_TRY(pool_new(ctx, problem, &p));
@@ -144,9 +144,9 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	o.rows_of = p.rows_of;
 	o.tasks = problem->ntasks;
 	KDRI_TRY(kdri_kmeans(ctx, &p.x.view, p.weights, &o, &r));
-	if (kdri_has_links(problem)) {
-		KDRI_TRY(kdri_links_new(ctx, problem, 0, problem->ntasks, NULL, &links));
-		KDRI_TRY(kdri_constrain(ctx, &p.x.view, p.weights, &o, &links, &r));
+	if (kdri_has_known_classes(problem)) {
+		KDRI_TRY(kdri_known_classes_new(ctx, problem, 0, problem->ntasks, &known));
+		KDRI_TRY(kdri_constrain(ctx, &p.x.view, p.weights, &o, &known, &r));
 	}
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		int64_t n = kdr_mat_rows(&problem->tasks[t].x), *labels = NULL;
@@ -165,7 +165,7 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 		        (long long)r.distinct, r.distinct == 1 ? "" : "s", (long long)k));
 done:
 	kdri_kmeans_free(ctx, &r);
-	kdri_links_free(ctx, &links);
+	kdri_known_classes_free(ctx, &known);
 	pool_free(ctx, &p);
 	return st;
 }
@@ -179,7 +179,7 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 	kdri_kmeans_problem *problems = NULL;
 	kdri_kmeans_result *parts = NULL;
 	kdri_trace *traces = NULL;
-	kdri_links links = { 0 };
+	kdri_known_classes known = { 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &problems, problem->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
@@ -191,11 +191,11 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		problems[t].o.init_labels = task->init;
 	}
 	KDRI_TRY(kdri_kmeans_each(ctx, problems, problem->ntasks, parts));
-	for (int64_t t = 0; t < problem->ntasks && kdri_has_links(problem); t++) {
-		KDRI_TRY(kdri_links_new(ctx, problem, t, 1, NULL, &links));
-		KDRI_TRY(kdri_constrain(ctx, problems[t].x, problems[t].weights, &problems[t].o, &links,
+	for (int64_t t = 0; t < problem->ntasks && kdri_has_known_classes(problem); t++) {
+		KDRI_TRY(kdri_known_classes_new(ctx, problem, t, 1, &known));
+		KDRI_TRY(kdri_constrain(ctx, problems[t].x, problems[t].weights, &problems[t].o, &known,
 		                        &parts[t]));
-		kdri_links_free(ctx, &links);
+		kdri_known_classes_free(ctx, &known);
 	}
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
@@ -211,7 +211,7 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_kmeans_free(ctx, &parts[t]);
-	kdri_links_free(ctx, &links);
+	kdri_known_classes_free(ctx, &known);
 	KDRI_FREE(ctx, problems, parts, traces);
 	return st;
 }

@@ -77,12 +77,11 @@ class Content(CliTest):
             self.run_kindred("cluster", "-k", "2", "--text-column", "body", name + ".csv", "-o", name)
         self.assertEqual([c for c in self.lines("t/t.labels") if c != "?"], self.lines("full/full.labels"))
 
-    def test_known_classes_links_and_initial_labels_keep_their_rows(self):
+    def test_known_classes_and_initial_labels_keep_their_rows(self):
         known = ["?"] * len(TEXTS)
         known[2], known[4], known[6] = "delivery", "app", "delivery"  # row 3 has no content
         self.write("known.txt", "\n".join(known) + "\n")
-        self.write("links.csv", "2,3\n3,8\n5,9\n")
-        self.run_kindred("cluster", "-k", "2", "--text-column", "body", "--id-column", "nr", "t.csv", "--known", "known.txt", "--must-link", "links.csv", "-o", "out")
+        self.run_kindred("cluster", "-k", "2", "--text-column", "body", "--id-column", "nr", "t.csv", "--known", "known.txt", "-o", "out")
         self.assertEqual([row["name"] for row in self.check("out", "t", "cluster")], ["delivery", "delivery", "", "", "app", "app", "delivery", "", "app", "app"])
         self.write("init.txt", "\n".join("0010110011") + "\n")
         self.run_kindred("cluster", "-m", "kmeans", "-k", "2", "--text-column", "body", "t.csv", "--init", "init.txt", "-o", "started")

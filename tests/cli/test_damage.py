@@ -56,7 +56,6 @@ class Damage(CliTest):
         self.write("recode.table", "column,old,new\nkind,b,c\nx,0.1,0.3\n")
         self.write("rename.table", "old,new\nx,z\ny,w\n")
         self.write("known.table", "row,class\n1,p\n2,q\n3,p\n")
-        self.write("links.table", "1,3\n2\t4\n")
         header = b'{"embeddings":{"dtype":"F32","shape":[20,3],"data_offsets":[0,240]},"__metadata__":{"format":"pt"}}'
         self.write("e.safetensors", len(header).to_bytes(8, "little") + header + bytes(range(240)))
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-q", "-o", "sound", "a.csv")
@@ -74,7 +73,7 @@ class Damage(CliTest):
                    "vectors.vec": ["cluster", "-k", "2", "--text-column", "text", "-o", "out", "a.jsonl", "--vectors"],
                    "names.table": [*cluster, "a.csv", "--names"], "recode.table": [*cluster, "--columns", "x,y,kind", "a.csv", "--recode"],
                    "rename.table": [*cluster, "a.csv", "--rename"], "known.table": [*cluster, "--columns", "x,y", "a.csv", "--known"],
-                   "links.table": [*cluster, "--columns", "x,y", "a.csv", "--must-link"], "explained.csv": [*cluster, "c.npy", "--explain"]}
+                   "explained.csv": [*cluster, "c.npy", "--explain"]}
         shutil.copy(self.path("a.csv"), self.path("explained.csv"))
         shutil.copy(self.path("a.labels"), self.path("labels.txt"))
         files = []

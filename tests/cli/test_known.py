@@ -1,4 +1,4 @@
-"""Known classes and links of samples while clustering."""
+"""Known classes of samples while clustering."""
 import csv
 import random
 import unittest
@@ -185,52 +185,6 @@ class Known(CliTest):
         self.assertEqual(task["names"], ["0", None, "2"])
         self.assertEqual((task["labels"][3], task["labels"][47]), (2, 0))
 
-    def test_links(self):
-        self.write("must", "1-0,1-21\n1-21,1-42\n")
-        self.write("cannot", "1-5\t1-6\n1-6\t1-7\n")
-        for method in ("auto", "kmeans"):
-            with self.subTest(method=method):
-                self.run_kindred(*self.COMMON, "-m", method, "-k", 3, "--must-link", "must", "--cannot-link", "cannot", "a.csv")
-                labels = self.result()["tasks"][0]["labels"]
-                self.assertEqual(len({labels[i] for i in (0, 21, 42)}), 1)
-                self.assertNotEqual(labels[5], labels[6])
-                self.assertNotEqual(labels[6], labels[7])
-                self.assertNotIn("names", self.result()["tasks"][0])
-        # a class that is known for one of a group is known for all
-        self.known("a.known", [21, 50])
-        self.run_kindred(*self.COMMON, "-k", 3, "--known", "a.known", "--must-link", "must", "a.csv")
-        task = self.result()["tasks"][0]
-        self.assertEqual({task["names"][task["labels"][i]] for i in (0, 21, 42)}, {"mid"})
-
-    def test_links_by_row_and_by_data_set(self):
-        table(self.path("c.csv"), 1, 0, ids=False)
-        table(self.path("d.csv"), 2, 0, ids=False)
-        self.write("must", "d:1 d:41\n")
-        self.run_kindred("cluster", "--force", "-o", "out", "-q", "-k", 3, "--must-link", "must", "c.csv", "d.csv")
-        labels = self.result()["tasks"][1]["labels"]
-        self.assertEqual(labels[0], labels[40])
-        self.write("must", "1 41\n")
-        self.fails("cluster", "-q", "-k", 3, "--must-link", "must", "c.csv", "d.csv", code=3, says=["line 1", "several samples have the id '1'", "NAME:ID"])
-        self.write("must", "c:1 d:41\n")
-        self.fails("cluster", "-q", "-k", 3, "--must-link", "must", "c.csv", "d.csv", code=3, says=["data sets c and d", "--known"])
-
-    def test_contradictions_have_ids(self):
-        self.write("must", "1-0,1-1\n1-1,1-2\n")
-        self.write("cannot", "1-0,1-2\n")
-        common = [*self.COMMON[:3], "-q", "-k", 3, "a.csv"]
-        self.fails(*common, "--must-link", "must", "--cannot-link", "cannot", code=3, says=["'1-0' and '1-2'", "must-links put them in one"])
-        self.known("a.known", [0, 2, 30], ["low", "?", "mid"] + self.TRUTH[3:])
-        self.fails(*common, "--must-link", "must", "--known", "a.known", code=3, says=["'1-0' and '1-2'", "'low' and 'mid'"])
-        self.write("cannot", "1-3,1-4\n1-5,1-5\n")
-        self.known("a.known", [3, 4])
-        self.fails(*common, "--cannot-link", "cannot", "--known", "a.known", code=3, says=["'1-3' and '1-4'", "known class of both is 'low'", "2 contradictions"])
-        self.fails(*common, "--cannot-link", "cannot", code=3, says=["'1-5'", "the same sample"])
-
-    def test_links_that_cannot_be_kept_are_a_warning(self):
-        self.write("cannot", "1-0 1-1\n1-1 1-2\n1-0 1-2\n")
-        self.run_kindred(*self.COMMON, "-k", 2, "--cannot-link", "cannot", "a.csv")
-        self.assertTrue(any("1 of 3 links could not be kept" in w for w in self.result()["warnings"]), self.result()["warnings"])
-
     def test_bad_input(self):
         common = [*self.COMMON[:3], "-q", "a.csv"]
         self.known("a.known", [3, 25, 47])
@@ -243,11 +197,6 @@ class Known(CliTest):
         self.write("short", "low\n?\n")
         self.fails(*common, "-k", 3, "--known", "short", code=3, says=["2 known labels", "60 samples"])
         self.fails(*common, "-k", 3, "--known", "nowhere", code=None, says="nowhere")
-        self.write("must", "1-0,1-99\n")
-        self.fails(*common, "-k", 3, "--must-link", "must", code=3, says=["line 1", "no sample has the id '1-99'"])
-        for text in ("1-0\n", "1-0,1-1,1-2\n", "1-0,\n"):
-            self.write("must", "1-3,1-4\n" + text)
-            self.fails(*common, "-k", 3, "--must-link", "must", code=3, says=["line 2", "is not two ids"])
 
     def test_ranges_of_k_keep_the_numbers_of_classes(self):
         self.known("a.known", [3, 25])
@@ -267,17 +216,14 @@ class Known(CliTest):
             table(self.path(f"{name}.csv"), seed, 0, n=90, categories=True)
         truth = ["low"] * 30 + ["mid"] * 30 + ["high"] * 30
         self.known("s.known", [1, 40, 70, 71], truth)
-        self.write("must", "4-0,4-50\n")
-        self.run_kindred(*self.COMMON, "-k", 3, "--known", "s.known,?", "--must-link", "must", "s.csv", "t.csv")
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "s.known,?", "s.csv", "t.csv")
         task = self.result()["tasks"][0]
         self.assertEqual([task["labels"][i] for i in (1, 40, 70, 71)], [0, 1, 2, 2])
         self.assertEqual(task["names"], ["low", "mid", "high"])
-        self.assertEqual(task["labels"][0], task["labels"][50])
         self.assertEqual([task["confidence"][i] for i in (1, 40)], [1, 1])
 
     def test_any_number_of_threads_dense_and_sparse(self):
         self.known("a.known", [3, 25, 47])
-        self.write("must", "1 22\n")
         rows = [[float(r[c]) for c in "xyz"] for r in self.samples("a.csv")]
         self.write("s.mtx", "%%MatrixMarket matrix coordinate real general\n60 3 180\n" +
                    "".join(f"{i + 1} {j + 1} {v!r}\n" for i, r in enumerate(rows) for j, v in enumerate(r)))
@@ -285,8 +231,7 @@ class Known(CliTest):
         for method in ("auto", "kmeans"):
             found = []
             for name, threads in (("s.csv", 1), ("s.csv", 3), ("s.mtx", 1)):
-                self.run_kindred("cluster", "--force", "-o", "out", "-q", "-m", method, "--weight", "none", "-k", 3, "--threads", threads, "--known", "a.known",
-                                 "--must-link", "must", name)
+                self.run_kindred("cluster", "--force", "-o", "out", "-q", "-m", method, "--weight", "none", "-k", 3, "--threads", threads, "--known", "a.known", name)
                 found.append(self.read("out/s.labels"))
             self.assertEqual(found[0], found[1])
             self.assertEqual(found[0], found[2])

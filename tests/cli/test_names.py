@@ -380,7 +380,6 @@ class Names(CliTest):
         self.write("known.labels", "u\nv\n" * 15)
         for command, option, text, says in (
                 (["cluster", "-k", 3, "a.csv"], "--names", '0,"first\n', "is not the number of a cluster and its name"),
-                (["cluster", "-k", 3, "-m", "kmeans", "a.csv"], "--must-link", 'a0,"a3\n', "is not two ids"),
                 (["cluster", "-k", 3, "-m", "kmeans", "a.csv"], "--known", 'a0,"u\n' * 2, "known labels"),
                 (["transfer", "--source", "a.csv", "--labels", "known.labels", "--target", "b.csv"], "--target-labels", 'row;"id\n', "known label")):
             self.write("torn", text * 3)

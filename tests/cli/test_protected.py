@@ -10,7 +10,7 @@ TRANSFER = "transfer -m svm --source a.csv --labels a.classes --target c.csv"
 # Of each option of these commands: its file, and the rest of the command. The output is that of --save-model; predict: -o.
 READS = {
     "cluster": {
-        "init": ("a.init", KMEANS), "known": ("known.csv", KMEANS), "must-link": ("links.txt", KMEANS), "cannot-link": ("links.txt", KMEANS),
+        "init": ("a.init", KMEANS), "known": ("known.csv", KMEANS),
         "truth": ("a.classes", KMEANS), "names": ("names.csv", KMEANS), "into": ("m.h5", "cluster c.csv"), "rename": ("rename.csv", KMEANS),
         "recode": ("recode.csv", KMEANS), "explain": ("texts.csv", KMEANS + " --id-column id --text-column body"), "vectors": ("vectors.txt", TEXTS),
         "vocabulary": ("terms.txt", TEXTS), "stop-words": ("stop.txt", TEXTS)},
@@ -39,7 +39,6 @@ class Protected(CliTest):
         self.write("a.init", "0\n1\n" * 10)
         self.write("c.known", "u\nv\n" + "?\n" * 10)
         self.write("known.csv", "id,class\na0,u\na1,v\n")
-        self.write("links.txt", "a0,a2\n")
         self.write("names.csv", "0,first\n")
         self.write("rename.csv", "old,new\nx,z\n")
         self.write("recode.csv", "column,old,new\nkind,u,w\n")

@@ -122,11 +122,10 @@ static kdr_status fit_auto_distance(kdr_context *ctx)
 	return fit_auto(ctx, "distance", "no", "auto", 0);
 }
 
-/* Classes of some samples and links of others: with neighbours, with landmarks, and as constraints of k-means. */
+/* Classes of some samples: with neighbours, with landmarks, and as constraints of k-means. */
 static kdr_status fit_known(kdr_context *ctx)
 {
 	static const char *const names[K] = { "x", "y", "z" };
-	const kdr_link links[] = { { 0, 20, 24, false }, { 0, 25, 26, true }, { 1, 30, 31, false } };
 	const char *const settings[][2] = {
 		{ "seeds", "1" }, { "n_init", "1" }, { "graph", "landmarks" }, { NULL, NULL }
 	};
@@ -141,9 +140,7 @@ static kdr_status fit_known(kdr_context *ctx)
 		                .tasks = tasks,
 		                .ntasks = 2,
 		                .classes = K,
-		                .class_names = names,
-		                .links = links,
-		                .nlinks = 3 };
+		                .class_names = names };
 	kdr_context_set_threads(ctx, 1);
 	kdr_status st = fit_set(ctx, "auto", &problem, neighbours, NULL);
 	if (st == KDR_OK)

@@ -343,27 +343,18 @@ static kdr_status job_known(kdr_context *ctx)
 	kdr_result *result = NULL;
 	kdr_job_options o;
 	kdr_job_options_init(&o);
-	char known[256], must[256], cannot[256];
+	char known[256];
 	snprintf(known, sizeof known, "%s", file("known.txt"));
-	snprintf(must, sizeof must, "%s", file("must.txt"));
-	snprintf(cannot, sizeof cannot, "%s", file("cannot.txt"));
 	FILE *f = fopen(known, "w");
 	for (int i = 0; f && i < N; i++)
 		fprintf(f, "%s\n", i < 6 ? i % K == 0 ? "x" : "y" : "?");
 	if (f)
 		fclose(f);
-	for (int i = 0; i < 2; i++)
-		if ((f = fopen(i ? cannot : must, "w"))) {
-			fprintf(f, i ? "11 12\n" : "20,24\n24,28\n");
-			fclose(f);
-		}
 	const char *files[] = { known };
 	o.method = "kmeans";
 	o.k = K;
 	o.known_files = files;
 	o.nknown_files = 1;
-	o.must_link = must;
-	o.cannot_link = cannot;
 	kdr_status st = labelled(ctx, "a", &data);
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, &data, 1, &o, &result);

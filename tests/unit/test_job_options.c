@@ -38,7 +38,7 @@ static void set__values__fill_the_options(void **state)
 		{ "report-features", "3" },  { "norm", "l2" },
 		{ "top-features", "10" },    { "top-by", "variance" },
 		{ "fit-on", "each" },        { "new-clusters", "no" },
-		{ "features-from", "msda" }, { "must-link", "same.txt" },
+		{ "features-from", "msda" },
 	};
 	assert_string_equal(o->method, "auto");
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
@@ -54,7 +54,6 @@ static void set__values__fill_the_options(void **state)
 	assert_true(o->prep->fit_each);
 	assert_int_equal(o->new_clusters, KDR_NEW_CLUSTERS_NO);
 	assert_string_equal(o->features_from, "msda");
-	assert_string_equal(o->must_link, "same.txt");
 	kdr_job_free(job);
 	kdr_context_free(ctx);
 }

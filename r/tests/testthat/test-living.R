@@ -38,21 +38,6 @@ test_that("known classes keep their samples and name the clusters, as in the pro
     expect_identical(labels(fit)[[t]], labels(from_files)[[t]])
   }
 })
-test_that("links hold, contradictions and unknown samples are named", {
-  x <- blobs()$a$x
-  together <- cbind(c("1_1", "1_2"), c("1_2", "1_3"))
-  fit <- quiet(kd_cluster(x, k = 3, must_link = together, cannot_link = cbind(1, 4), map = FALSE))
-  expect_length(unique(labels(fit)[1:3]), 1)
-  expect_false(labels(fit)[1] == labels(fit)[4])
-  expect_kindred_error(kd_cluster(x, k = 3, must_link = together, cannot_link = data.frame("1_1", "1_3"), map = FALSE), "contradiction: samples '1_1' and '1_3'", 20L)
-  expect_kindred_error(kd_cluster(x, k = 3, must_link = cbind("1_1", "nobody"), map = FALSE), "no sample is called 'nobody'", 20L)
-  expect_kindred_error(kd_cluster(x, k = 3, must_link = cbind(1, 99), map = FALSE), "99 is not a row")
-  expect_kindred_error(kd_cluster(two(), k = 3, must_link = cbind(1, 2), map = FALSE), "use ids")
-  expect_kindred_error(kd_cluster(two(), k = 3, must_link = cbind("1_1", "2_1"), map = FALSE), "different data sets")
-  expect_kindred_error(kd_cluster(x, k = 3, must_link = 1:2, map = FALSE), "two columns")
-  fit <- quiet(kd_cluster(two(), k = 3, must_link = cbind("2_1", "2_2"), map = FALSE))
-  expect_identical(labels(fit)$b[1], labels(fit)$b[2])
-})
 test_that("unusable known classes are refused", {
   x <- blobs()$a$x
   expect_kindred_error(kd_cluster(x, k = 3, known = c("p", NA), map = FALSE), "has length 2, but the number of samples is 40")

@@ -663,8 +663,8 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	for (int64_t p = 0; p < b->n * b->count; p++)
 		v.most = KDRI_MAX(v.most, b->label[p] + 1);
 	KDRI_TRY(verdict_cluster(ctx, &v, o, answer.labels));
-	if (o->links)
-		KDRI_TRY(kdri_steer(ctx, o->links, b, o->alone, &v.w, o->k, answer.labels));
+	if (o->known)
+		KDRI_TRY(kdri_steer(ctx, o->known, b, o->alone, &v.w, o->k, answer.labels));
 	if (o->landmarks) {
 		KDRI_TRY(KDRI_NEW(ctx, &answers, o->landmarks->count));
 		KDRI_TRY(kdri_landmarks_share(ctx, o->landmarks, answer.labels, 1, answers));

@@ -1,4 +1,4 @@
-/* Clusters that follow known classes and links. SPDX-License-Identifier: BSD-3-Clause
+/* Clusters that follow known classes. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  clusters u of the vote are matched with classes c by the largest sum of n_uc / n_c + n_uc / (2 n_u), where n_uc samples of
  *         class c are known in cluster u, so that class c has number c
@@ -7,25 +7,21 @@
  *         v_zc: the fraction of z that the vote put in c; n_zc: known samples of class c in z, weighted so that all
  *         classes have the same total weight: otherwise a frequent class would absorb every cluster
  *   (E3)  S_ic = sum_m u_m P_m(c | m(i)) / sum_m u_m
- *   (E4)  linked samples: kdri_steer_linked on S
- *   (E5)  F_i = (sum_j w_ij F_j / sum_j w_ij + l S_i) / (1 + l), l = 1/2, in 30 rounds that begin with S; known and linked samples
- *         keep 1 for their cluster
- *   (E6)  other samples: the cluster with the largest F
+ *   (E4)  F_i = (sum_j w_ij F_j / sum_j w_ij + l S_i) / (1 + l), l = 1/2, in 30 rounds that begin with S; known samples keep 1 for
+ *         their class
+ *   (E5)  other samples: the cluster with the largest F
  *
  * So the evidence of a partition about a cluster grows with the number of samples known in it, and that of the graph with the
  * proportion of a sample's neighbours that are known. Without known samples S follows the vote. docs/known.md has the measurements
- * behind a and l.
- *
- * Links of samples act as in constrained k-means, on scores instead of distances: Wagstaff, Cardie, Rogers, Schroedl: Constrained
- * k-means clustering with background knowledge. ICML 2001. */
+ * behind a and l. */
 #include "engine/ensemble/vote.h"
 
 #include "engine/metrics/metrics.h"
 
-enum { ROUNDS = 30, REPAIRS = 20 };
+enum { ROUNDS = 30 };
 static const double prior = 3, hold = 0.5;
 
-kdr_status kdri_steer_numbers(kdr_context *ctx, const kdri_links *l, const int64_t *labels, int64_t k,
+kdr_status kdri_steer_numbers(kdr_context *ctx, const kdri_known_classes *l, const int64_t *labels, int64_t k,
                               int64_t *now)
 {
 	kdr_status st;
@@ -50,93 +46,6 @@ done:
 	return st;
 }
 
-/* --- links ----------------------------------------------------------------------------------------------- */
-
-typedef struct linked {
-	const kdri_links *l;
-	int64_t k;
-	double *sums;    /* n x k: by the first sample of a group, the scores of all of it */
-	int64_t *labels; /* n: by the first sample of a group, its cluster */
-	bool *closed;    /* k: clusters that hold a sample from which the group must be apart */
-} linked;
-
-/* The best cluster that is not closed, other than `but`; -1: there is none. */
-static int64_t best_open(const linked *s, int64_t root, int64_t but)
-{
-	int64_t best = -1;
-	for (int64_t c = 0; c < s->k; c++)
-		if (c != but && !s->closed[c] &&
-		    (best < 0 || s->sums[root * s->k + c] > s->sums[root * s->k + best]))
-			best = c;
-	return best;
-}
-
-/* Where a group would go if it left its cluster, and what its scores lose by that; -1: it cannot. */
-static int64_t alternative(const linked *s, int64_t root, double *loss)
-{
-	const kdri_links *l = s->l;
-	const int64_t here = s->labels[root];
-	memset(s->closed, 0, (size_t)s->k * sizeof *s->closed);
-	for (int64_t p = 0; p < l->napart; p++) {
-		const int64_t a = l->group[l->apart[2 * p]], b = l->group[l->apart[2 * p + 1]];
-		if (a == root || b == root)
-			s->closed[s->labels[a == root ? b : a]] = true;
-	}
-	const int64_t to = l->known[root] >= 0 ? -1 : best_open(s, root, here);
-	*loss = to >= 0 ? s->sums[root * s->k + here] - s->sums[root * s->k + to] : INFINITY;
-	return to;
-}
-
-/* Of each pair that shares a cluster, the group that loses less moves. */
-static void repair(const linked *s)
-{
-	const kdri_links *l = s->l;
-	bool moved = true;
-	for (int round = 0; round < REPAIRS && moved; round++) {
-		moved = false;
-		for (int64_t p = 0; p < l->napart; p++) {
-			const int64_t a = l->group[l->apart[2 * p]], b = l->group[l->apart[2 * p + 1]];
-			double loss_a, loss_b;
-			if (s->labels[a] != s->labels[b])
-				continue;
-			const int64_t to_a = alternative(s, a, &loss_a), to_b = alternative(s, b, &loss_b);
-			if (to_a >= 0 && loss_a <= loss_b)
-				s->labels[a] = to_a;
-			else if (to_b >= 0)
-				s->labels[b] = to_b;
-			moved = moved || to_a >= 0 || to_b >= 0;
-		}
-	}
-}
-
-kdr_status kdri_steer_linked(kdr_context *ctx, const kdri_links *l, const double *scores, int64_t k,
-                             int64_t *labels)
-{
-	kdr_status st = KDR_OK;
-	linked s = { .l = l, .k = k, .labels = labels };
-	int64_t size;
-	for (int64_t i = 0; i < l->n; i++)
-		labels[i] = l->known[i] >= 0 ? l->known[i] : labels[i];
-	if (l->ngroups == 0 && l->napart == 0)
-		return KDR_OK;
-	KDRI_TRY(kdri_mul(ctx, l->n, k, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &s.sums, size));
-	KDRI_TRY(KDRI_NEW(ctx, &s.closed, k));
-	memset(s.closed, 0, (size_t)k * sizeof *s.closed);
-	for (int64_t i = 0; i < l->n; i++)
-		for (int64_t c = 0; c < k; c++)
-			s.sums[l->group[i] * k + c] += scores[i * k + c];
-	for (int64_t i = 0; i < l->n; i++)
-		if (l->group[i] != i && l->known[i] < 0)
-			labels[l->group[i]] = best_open(&s, l->group[i], -1);
-	repair(&s);
-	for (int64_t i = 0; i < l->n; i++)
-		labels[i] = labels[l->group[i]];
-done:
-	KDRI_FREE(ctx, s.sums, s.closed);
-	return st;
-}
-
 /* --- scores ---------------------------------------------------------------------------------------------- */
 
 /* The cluster of sample i in partition m; m = -1: the answer. */
@@ -147,7 +56,7 @@ static int64_t part_of(const kdri_ballot *b, int64_t m, const int64_t *answer, i
 
 /* (E2) and (E3): adds partition m with its weight. each: the weight of a known sample of each class; table: room for
  * parts x (k + 2). */
-static void add_partition(kdr_context *ctx, const kdri_links *l, const kdri_ballot *b, int64_t m,
+static void add_partition(kdr_context *ctx, const kdri_known_classes *l, const kdri_ballot *b, int64_t m,
                           double weight, const int64_t *answer, int64_t k, int64_t parts, const double *each,
                           double *table, double *s)
 {
@@ -173,8 +82,8 @@ static void add_partition(kdr_context *ctx, const kdri_links *l, const kdri_ball
 }
 
 /* (E3) of all partitions: n x k. answer: numbered by classes. */
-static kdr_status steer_scores(kdr_context *ctx, const kdri_links *l, const kdri_ballot *b, bool alone,
-                               const int64_t *answer, int64_t k, double *s)
+static kdr_status steer_scores(kdr_context *ctx, const kdri_known_classes *l, const kdri_ballot *b,
+                               bool alone, const int64_t *answer, int64_t k, double *s)
 {
 	kdr_status st;
 	double *table = NULL, *each = NULL, total = 0, classes = 0;
@@ -203,32 +112,17 @@ done:
 
 /* --- neighbours ------------------------------------------------------------------------------------------ */
 
-/* Samples that keep their label in (E5). */
-static kdr_status find_fixed(kdr_context *ctx, const kdri_links *l, bool **out)
+/* Known samples keep their class. */
+static void fix_rows(const kdri_known_classes *l, int64_t k, double *f)
 {
-	bool *fixed = NULL;
-	KDRI_DO(KDRI_NEW(ctx, &fixed, l->n));
 	for (int64_t i = 0; i < l->n; i++)
-		fixed[i] = l->known[i] >= 0;
-	for (int64_t i = 0; i < l->n; i++)
-		if (l->group[i] != i)
-			fixed[i] = fixed[l->group[i]] = true;
-	for (int64_t p = 0; p < 2 * l->napart; p++)
-		fixed[l->apart[p]] = true;
-	*out = fixed;
-	return KDR_OK;
+		for (int64_t c = 0; c < k && l->known[i] >= 0; c++)
+			f[i * k + c] = l->known[i] == c;
 }
 
-static void fix_rows(int64_t n, const bool *fixed, const int64_t *labels, int64_t k, double *f)
-{
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t c = 0; c < k && fixed[i]; c++)
-			f[i * k + c] = labels[i] == c;
-}
-
-/* (E5): f holds S before. inverse: of the column sums of a graph of samples and landmarks; middle: room for columns x k. */
-static kdr_status spread(kdr_context *ctx, const kdr_mat *graph, const double *s, const bool *fixed,
-                         const int64_t *labels, int64_t k, double *f, double *next)
+/* (E4): f holds S before. inverse: of the column sums of a graph of samples and landmarks; middle: room for columns x k. */
+static kdr_status spread(kdr_context *ctx, const kdr_mat *graph, const double *s, const kdri_known_classes *l,
+                         int64_t k, double *f, double *next)
 {
 	kdr_status st = KDR_OK;
 	const kdr_csr *g = &graph->as.csr;
@@ -242,7 +136,7 @@ static kdr_status spread(kdr_context *ctx, const kdr_mat *graph, const double *s
 		for (int64_t p = 0; p < g->rowptr[g->rows]; p++)
 			sums[g->col[p]] += g->val[p];
 	}
-	fix_rows(g->rows, fixed, labels, k, f);
+	fix_rows(l, k, f);
 	for (int round = 0; round < ROUNDS && !ctx->cancelled; round++) {
 		if (!square) { /* from samples to landmarks, and back */
 			KDRI_TRY(kdri_mat_tmul(ctx, graph, f, k, k, middle, k));
@@ -261,20 +155,19 @@ static kdr_status spread(kdr_context *ctx, const kdr_mat *graph, const double *s
 				        ((degree > 0 ? next[i * k + c] / degree : 0) + hold * s[i * k + c]) /
 				        (1 + hold);
 		}
-		fix_rows(g->rows, fixed, labels, k, f);
+		fix_rows(l, k, f);
 	}
 done:
 	KDRI_FREE(ctx, sums, middle);
 	return st;
 }
 
-kdr_status kdri_steer(kdr_context *ctx, const kdri_links *l, const kdri_ballot *b, bool alone,
+kdr_status kdri_steer(kdr_context *ctx, const kdri_known_classes *l, const kdri_ballot *b, bool alone,
                       const kdr_mat *graph, int64_t k, int64_t *labels)
 {
 	kdr_status st;
 	int64_t *now = NULL, size;
 	double *s = NULL, *f = NULL, *next = NULL;
-	bool *fixed = NULL;
 	KDRI_TRY(kdri_mul(ctx, l->n, k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &now, k));
 	KDRI_TRY(KDRI_NEW0(ctx, &s, size));
@@ -284,18 +177,16 @@ kdr_status kdri_steer(kdr_context *ctx, const kdri_links *l, const kdri_ballot *
 	for (int64_t i = 0; i < l->n; i++)
 		labels[i] = now[labels[i]];
 	KDRI_TRY(steer_scores(ctx, l, b, alone, labels, k, s));
-	KDRI_TRY(kdri_steer_linked(ctx, l, s, k, labels)); /* (E4) */
-	KDRI_TRY(find_fixed(ctx, l, &fixed));
 	memcpy(f, s, (size_t)size * sizeof *f);
 	if (graph)
-		KDRI_TRY(spread(ctx, graph, s, fixed, labels, k, f, next));
-	for (int64_t i = 0; i < l->n; i++) { /* (E6) */
-		int64_t best = labels[i];
-		for (int64_t c = 0; c < k && !fixed[i]; c++)
+		KDRI_TRY(spread(ctx, graph, s, l, k, f, next));
+	for (int64_t i = 0; i < l->n; i++) { /* (E5) */
+		int64_t best = l->known[i] >= 0 ? l->known[i] : labels[i];
+		for (int64_t c = 0; c < k && l->known[i] < 0; c++)
 			best = f[i * k + c] > f[i * k + best] ? c : best;
 		labels[i] = best;
 	}
 done:
-	KDRI_FREE(ctx, now, s, f, next, fixed);
+	KDRI_FREE(ctx, now, s, f, next);
 	return st;
 }

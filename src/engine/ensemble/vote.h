@@ -2,8 +2,8 @@
 #ifndef KDRI_VOTE_H
 #define KDRI_VOTE_H
 
+#include "core/classes.h"
 #include "core/internal.h"
-#include "core/links.h"
 #include "engine/graph/landmarks.h"
 #include "matrix/linalg.h"
 
@@ -44,7 +44,7 @@ typedef struct kdri_verdict_options {
 	bool other_k;                    /* partitions may have other numbers of clusters than k */
 	const int64_t *init;             /* borrowed: labels the last step starts from, or NULL */
 	const kdri_landmarks *landmarks; /* borrowed: what the columns of the graph are; NULL: the samples */
-	const struct kdri_links *links;  /* borrowed: what is known about the samples; NULL: nothing */
+	const struct kdri_known_classes *known; /* borrowed: what is known about the samples; NULL: nothing */
 } kdri_verdict_options;
 
 typedef struct kdri_verdict {
@@ -84,20 +84,15 @@ typedef struct kdri_vote_problem {
 kdr_status kdri_vote(kdr_context *ctx, const kdri_vote_problem *problem, double *posterior,
                      double *neighbours);
 
-/* Clusters that follow known classes and links. */
+/* Clusters that follow known classes. */
 
-/* Changes `labels`, the answer of a vote into k clusters, so that they follow what is known: cluster c has the samples of class c,
- * groups are in one cluster, and samples that must not be together are apart if the number of clusters allows it. Samples about
- * which nothing is known follow the partitions of the ballot and their neighbours. Partitions with transfer are left out if
+/* Changes `labels`, the answer of a vote into k clusters, so that they follow what is known: cluster c has the samples of class c.
+ * Other samples follow the partitions of the ballot and their neighbours. Partitions with transfer are left out if
  * `alone`. graph: of the samples, or of samples and landmarks (columns); NULL: none. Time: O(30 k edges + n k partitions). */
-kdr_status kdri_steer(kdr_context *ctx, const kdri_links *links, const kdri_ballot *ballot, bool alone,
-                      const kdr_mat *graph, int64_t k, int64_t *labels);
+kdr_status kdri_steer(kdr_context *ctx, const kdri_known_classes *known, const kdri_ballot *ballot,
+                      bool alone, const kdr_mat *graph, int64_t k, int64_t *labels);
 /* The number that each of k clusters gets so that cluster c has the samples of class c: now[z] for cluster z of `labels`. */
-kdr_status kdri_steer_numbers(kdr_context *ctx, const kdri_links *links, const int64_t *labels, int64_t k,
-                              int64_t *now);
-/* Puts linked samples where the sum of their scores (n x k, higher is better) is highest: first groups, then samples that must be
- * apart, of which the one with the smaller margin moves. Known samples get their class, other samples stay. */
-kdr_status kdri_steer_linked(kdr_context *ctx, const kdri_links *links, const double *scores, int64_t k,
-                             int64_t *labels);
+kdr_status kdri_steer_numbers(kdr_context *ctx, const kdri_known_classes *known, const int64_t *labels,
+                              int64_t k, int64_t *now);
 
 #endif

@@ -33,24 +33,6 @@ void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 	*s = (kdri_job_sharing){ 0 };
 }
 
-/* What is known about the samples of one data set. */
-static kdr_status known_of(kdr_context *ctx, const kdri_job_known *known, int64_t t, kdr_problem *out,
-                           kdr_link **links)
-{
-	*out = known->problem;
-	out->tasks = &known->tasks[t];
-	out->ntasks = 1;
-	out->nlinks = 0;
-	KDRI_DO(KDRI_NEW(ctx, links, known->problem.nlinks));
-	for (int64_t i = 0; i < known->problem.nlinks; i++)
-		if (known->links[i].task == t) {
-			(*links)[out->nlinks] = known->links[i];
-			(*links)[out->nlinks++].task = 0;
-		}
-	out->links = *links;
-	return KDR_OK;
-}
-
 /* The options of the job, of one data set only, and without anything but a fit. */
 static kdr_job_options options_of(const kdr_job_options *wanted, int64_t t, int64_t k)
 {
@@ -146,7 +128,6 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 	const double end = ctx->deadline;
 	kdri_job job = { 0 };
 	kdr_problem known;
-	kdr_link *links = NULL;
 	kdr_data *own = NULL;
 	kdri_given_free(ctx, to);
 	if (s->range) {
@@ -157,7 +138,9 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 	KDRI_TRY(kdri_sharing_copy(ctx, words ? s->words[t] : s->raw[t], &own));
 	KDRI_TRY(kdri_job_open(ctx, &o, KDR_FAMILY_CLUSTER, &job));
 	if (s->known->problem.tasks) {
-		KDRI_TRY(known_of(ctx, s->known, t, &known, &links));
+		known = s->known->problem;
+		known.tasks = &s->known->tasks[t];
+		known.ntasks = 1;
 		job.known = &known;
 	}
 	if (k == 0) /* its evidence is then that of the data set */
@@ -179,7 +162,6 @@ done:
 	kdri_job_close(&job);
 	kdri_k_ranges_free(ctx, &levels);
 	kdr_data_free(own);
-	kdri_free(ctx, links);
 	return st;
 }
 

@@ -81,7 +81,6 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 		kdri_sharing_free(ctx, &sharing);
 	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
 	kdri_sharing_free(ctx, &sharing);
-	KDRI_TRY(kdri_job_known_check(ctx, known, sets, result));
 	job->known = NULL; /* resamples have other rows */
 	for (int64_t i = 0; i < count; i++)
 		KDRI_TRY(KDRI_TIMED("model", kdri_job_remember(ctx, job, sets[i], result->tasks[i].labels,
@@ -149,9 +148,8 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 			        sets[t]->name, (long long)levels.from[t], (long long)known.nnames,
 			        (long long)known.nnames);
 	if (options->into && job.known)
-		KDRI_FAIL(
-		        ctx, KDR_ERR_ARGUMENT,
-		        "known classes and links cannot be combined with a model that data sets are added to");
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "known classes cannot be combined with a model that data sets are added to");
 	if (options->into)
 		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
 	else

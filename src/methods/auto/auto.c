@@ -253,9 +253,9 @@ static bool compares(const kdr_context *ctx, const kdri_auto *j, const kdri_ball
 }
 
 /* Equal samples are in one cluster, unless something is known about them. */
-static void alike(const int64_t *first, int64_t n, const kdri_links *links, kdri_verdict *v)
+static void alike(const int64_t *first, int64_t n, const kdri_known_classes *known, kdri_verdict *v)
 {
-	for (int64_t i = 0; first && !links && i < n; i++) {
+	for (int64_t i = 0; first && !known && i < n; i++) {
 		v->labels[i] = v->labels[first[i]];
 		v->agreement[i] = v->agreement[first[i]];
 	}
@@ -292,17 +292,17 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 			.max_iter = kdri_opt_int(j->options, "max_iter"),
 			.init = j->problem->tasks[t].init,
 			.landmarks = j->views.tasks[t].joined ? &j->views.tasks[t].landmarks : NULL,
-			.links = j->links && kdri_links_any(&j->links[t]) ? &j->links[t] : NULL
+			.known = j->known && j->known[t].nknown > 0 ? &j->known[t] : NULL
 		};
 		KDRI_DO(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
-		alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->answers[t]);
+		alike(j->views.tasks[t].first, j->ballots[t].n, o.known, &j->answers[t]);
 		total += j->answers[t].ncut;
 		bool hurried = kdri_late(ctx);
 		o.alone = true;
 		KDRI_DO(kdri_any(ctx, &hurried));
 		if (compares(ctx, j, &j->ballots[t]) && !hurried) {
 			KDRI_DO(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
-			alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->alone[t]);
+			alike(j->views.tasks[t].first, j->ballots[t].n, o.known, &j->alone[t]);
 		}
 	}
 	KDRI_DO(kdri_result_objective(ctx, j->result, total));
@@ -454,11 +454,11 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		        "the data sets do not vote on each other, because some are compared by cosine and some by distance; use the option metric=cosine or metric=distance for all"));
 	KDRI_TRY(KDRI_TIMED("number of clusters", kdri_auto_find_k(ctx, j)));
 	KDRI_TRY(find_given(ctx, j));
-	if (kdri_has_links(j->problem)) {
-		KDRI_TRY(KDRI_NEW0(ctx, &j->links, j->T));
+	if (kdri_has_known_classes(j->problem)) {
+		KDRI_TRY(KDRI_NEW0(ctx, &j->known, j->T));
 		for (int64_t t = 0; t < j->T; t++) {
-			KDRI_TRY(kdri_links_new(ctx, j->problem, t, 1, NULL, &j->links[t]));
-			if (j->links[t].nknown >
+			KDRI_TRY(kdri_known_classes_new(ctx, j->problem, t, 1, &j->known[t]));
+			if (j->known[t].nknown >
 			    0) /* if -k auto found fewer clusters than classes are known */
 				j->k[t] = KDRI_MAX(j->k[t], KDRI_MIN(j->problem->classes, j->views.rows[t]));
 		}
@@ -505,9 +505,9 @@ static kdr_status auto_fit(kdr_context *ctx, const kdr_problem *problem, const k
 		if (j.alone)
 			kdri_verdict_free(ctx, &j.alone[t]);
 	}
-	for (int64_t t = 0; j.links && t < j.T; t++)
-		kdri_links_free(ctx, &j.links[t]);
-	KDRI_FREE(ctx, j.links, j.ballots, j.answers);
+	for (int64_t t = 0; j.known && t < j.T; t++)
+		kdri_known_classes_free(ctx, &j.known[t]);
+	KDRI_FREE(ctx, j.known, j.ballots, j.answers);
 	KDRI_FREE(ctx, j.alone, j.given, j.has);
 	kdri_free(ctx, j.k);
 	kdri_views_free(ctx, &j.views);

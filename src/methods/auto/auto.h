@@ -3,7 +3,7 @@
 #define KDRI_AUTO_H
 
 #include "api/method.h"
-#include "core/links.h"
+#include "core/classes.h"
 #include "engine/ensemble/members.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectrum.h"
@@ -218,11 +218,11 @@ typedef struct kdri_auto {
 	int64_t nmembers;
 	int64_t T, *k;
 	kdri_views views;
-	kdri_ballot *ballots; /* T */
-	kdri_given **given;   /* T: what runs of each task alone have found, or NULL */
-	bool *has;            /* T: members that use one task and the graph are those */
-	bool derived;         /* of fits with other numbers of clusters */
-	kdri_links *links;    /* T: what is known about the samples; NULL: nothing */
+	kdri_ballot *ballots;      /* T */
+	kdri_given **given;        /* T: what runs of each task alone have found, or NULL */
+	bool *has;                 /* T: members that use one task and the graph are those */
+	bool derived;              /* of fits with other numbers of clusters */
+	kdri_known_classes *known; /* T: what is known about the samples; NULL: nothing */
 	kdri_verdict *answers,
 	        *alone; /* T each; alone: of the members that use one task, if no job has run each task alone, otherwise empty */
 } kdri_auto;

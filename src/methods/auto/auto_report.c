@@ -315,8 +315,8 @@ static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t
 	KDRI_DO(kdri_result_task_number(ctx, a->result, t, "agreement", g->agreement));
 	KDRI_DO(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	KDRI_DO(mean_right(ctx, a, t, agreement, g->agreement, to, &mean));
-	for (int64_t i = 0; a->links && i < n; i++)
-		if (a->links[t].known[i] >= 0) {
+	for (int64_t i = 0; a->known && i < n; i++)
+		if (a->known[t].known[i] >= 0) {
 			mean += (1 - to[i]) / (double)n;
 			to[i] = 1;
 		}
@@ -568,10 +568,10 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	KDRI_TRY(KDRI_NEW(ctx, &quality, a->T));
 	KDRI_TRY(KDRI_NEW(ctx, &sizes, a->T * most));
 	KDRI_TRY(KDRI_NEW0(ctx, &named, a->T * most));
-	for (int64_t t = 0; t < a->T && a->links; t++)
-		for (int64_t i = 0; i < a->links[t].n; i++)
-			if (a->links[t].known[i] >= 0)
-				named[t * most + a->links[t].known[i]] = true;
+	for (int64_t t = 0; t < a->T && a->known; t++)
+		for (int64_t i = 0; i < a->known[t].n; i++)
+			if (a->known[t].known[i] >= 0)
+				named[t * most + a->known[t].known[i]] = true;
 	for (int64_t i = 0; i < a->T; i++) {
 		const int64_t t = kdri_task_at(ctx, i);
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
@@ -590,7 +590,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 			if (s == t || carries(a, t) || carries(a, s) || !kdri_pair_reported(a->T, i, j))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
-			if (a->links) {
+			if (a->known) {
 				from.known = named + t * most;
 				to.known = named + s * most;
 			}

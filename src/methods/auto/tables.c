@@ -13,7 +13,7 @@
  *         {shared alone twice, own alone, k-means B, k-means H}
  *   (E4)  vote: Z the stacked one-hot labels of the members, D = diag(Z Z'1); the k leading left singular vectors of D^-1/2 Z,
  *         unit rows, k-means                                                                        engine/ensemble/ensemble.c
- *         Known classes and links of rows then change the answer                                       engine/ensemble/steer.c
+ *         Known classes of rows then change    the answer                                       engine/ensemble/steer.c
  *   (E5)  confidence of the vote                                                                    tables_members.c
  *
  * New rows are labelled by the mean of the voting mixtures' posteriors. The measurements are in
@@ -168,12 +168,12 @@ static kdr_status steer_tables(kdr_context *ctx, const kdri_tables *t, int64_t f
 {
 	kdr_status st;
 	const int64_t begin = t->all.begin[first], n = t->all.begin[first + count] - begin, k = t->k[first];
-	kdri_links links = { 0 };
+	kdri_known_classes known = { 0 };
 	kdri_ballot b = { 0 };
 	int64_t runs = 0, at = 0;
 	for (int m = 0; m < KDRI_MIX_MEMBERS; m++)
 		runs += weight_in(t, (kdri_tables_member)m, together) > 0;
-	KDRI_TRY(kdri_links_new(ctx, t->problem, first, count, NULL, &links));
+	KDRI_TRY(kdri_known_classes_new(ctx, t->problem, first, count, &known));
 	KDRI_TRY(kdri_ballot_new(ctx, n, runs, &b));
 	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
 		const int64_t weight = weight_in(t, (kdri_tables_member)m, together);
@@ -187,10 +187,10 @@ static kdr_status steer_tables(kdr_context *ctx, const kdri_tables *t, int64_t f
 				        (int32_t)(t->votes[m].labels[i] + (pooled ? 0 : s * k));
 		at++;
 	}
-	if (kdri_links_any(&links))
-		KDRI_TRY(kdri_steer(ctx, &links, &b, false, NULL, k, answer + begin));
+	if (known.nknown > 0)
+		KDRI_TRY(kdri_steer(ctx, &known, &b, false, NULL, k, answer + begin));
 done:
-	kdri_links_free(ctx, &links);
+	kdri_known_classes_free(ctx, &known);
 	kdri_ballot_free(ctx, &b);
 	return st;
 }
@@ -198,7 +198,7 @@ done:
 static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
 {
 	const int64_t T = t->all.tables;
-	if (!kdri_has_links(t->problem))
+	if (!kdri_has_known_classes(t->problem))
 		return KDR_OK;
 	if (t->together)
 		KDRI_DO(steer_tables(ctx, t, 0, T, true, t->answer));

@@ -1,9 +1,8 @@
-/* k-means that follows known classes and links. SPDX-License-Identifier: BSD-3-Clause
+/* k-means that follows known classes. SPDX-License-Identifier: BSD-3-Clause
  *
  * Constrained k-means: known samples keep their class in every assignment, the others join the nearest centre, and centres are the
  * means of their samples. It starts from the clusters of k-means, matched with the classes, and, if every cluster has known samples,
- * also from their means; the lower objective counts. Groups join the centre with the smallest sum of distances, and of two
- * samples that must not be together the one with the smaller loss moves (engine/ensemble/steer.c).
+ * also from their means; the lower objective counts.
  *
  * Reference: S. Basu, A. Banerjee, R. Mooney: Semi-supervised clustering by seeding. ICML 2002. */
 #include "methods/common/tasks.h"
@@ -16,7 +15,7 @@ typedef struct constrained {
 	const kdr_mat *x; /* unit rows if spherical */
 	const double *weights;
 	const kdri_kmeans_options *o;
-	const kdri_links *links;
+	const kdri_known_classes *known;
 	int64_t n, d, k;
 	double *squares; /* n: of the length of each row */
 	double *members; /* n x k: weights by cluster, then scores */
@@ -74,9 +73,8 @@ static kdr_status assign(kdr_context *ctx, const constrained *c, int64_t *labels
 			s[z] = -weight_of(c, i) * KDRI_MAX(distance, 0);
 			best = s[z] > s[best] ? z : best;
 		}
-		labels[i] = best;
+		labels[i] = c->known->known[i] >= 0 ? c->known->known[i] : best;
 	}
-	KDRI_DO(kdri_steer_linked(ctx, c->links, c->members, k, labels));
 	*objective = 0;
 	for (int64_t i = 0; i < c->n; i++)
 		*objective -= c->members[i * k + labels[i]];
@@ -148,7 +146,7 @@ static bool every_class(const constrained *c)
 	for (int64_t z = 0; z < c->k && all; z++) {
 		bool found = false;
 		for (int64_t i = 0; i < c->n && !found; i++)
-			found = c->links->known[i] == z;
+			found = c->known->known[i] == z;
 		all = found;
 	}
 	return all;
@@ -162,14 +160,14 @@ static kdr_status constrained_run(kdr_context *ctx, constrained *c, kdri_kmeans_
 	KDRI_TRY(KDRI_NEW(ctx, &now, c->k));
 	KDRI_TRY(KDRI_NEW(ctx, &first.labels, c->n));
 	KDRI_TRY(KDRI_NEW(ctx, &second.labels, c->n));
-	KDRI_TRY(kdri_steer_numbers(ctx, c->links, r->labels, c->k, now));
+	KDRI_TRY(kdri_steer_numbers(ctx, c->known, r->labels, c->k, now));
 	for (int64_t i = 0; i < c->n; i++)
-		first.labels[i] = c->links->known[i] >= 0 ? c->links->known[i] : now[r->labels[i]];
+		first.labels[i] = c->known->known[i] >= 0 ? c->known->known[i] : now[r->labels[i]];
 	KDRI_TRY(find_centres(ctx, c, first.labels));
 	KDRI_TRY(descend(ctx, c, &first));
 	take_descent(c, &first, true, r);
 	if (every_class(c) && !c->o->init_labels && !ctx->cancelled && !ctx->timed_out) {
-		KDRI_TRY(find_centres(ctx, c, c->links->known));
+		KDRI_TRY(find_centres(ctx, c, c->known->known));
 		KDRI_TRY(descend(ctx, c, &second));
 		take_descent(c, &second, false, r);
 	}
@@ -183,14 +181,14 @@ done:
 }
 
 kdr_status kdri_constrain(kdr_context *ctx, const kdr_mat *x, const double *weights,
-                          const kdri_kmeans_options *options, const kdri_links *links,
+                          const kdri_kmeans_options *options, const kdri_known_classes *known,
                           kdri_kmeans_result *result)
 {
 	kdr_status st;
 	kdri_own rows = { .view = *x };
 	constrained c = { .weights = weights,
 		          .o = options,
-		          .links = links,
+		          .known = known,
 		          .n = kdr_mat_rows(x),
 		          .d = kdr_mat_cols(x),
 		          .k = options->k };

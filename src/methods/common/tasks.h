@@ -3,7 +3,7 @@
 #define KDRI_TASKS_H
 
 #include "api/method.h"
-#include "core/links.h"
+#include "core/classes.h"
 #include "engine/kmeans/kmeans.h"
 #include "matrix/linalg.h"
 
@@ -61,13 +61,13 @@ typedef struct kdri_runner {
 kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                           const kdri_runner *how, kdr_result *result);
 
-/* k-means that follows known classes and links. */
+/* k-means that follows known classes. */
 
 /* Changes the result of kdri_kmeans on x so that it follows what is known: class c is cluster c, known samples keep their class,
  * groups are in one cluster and samples that must not be together are apart if possible. Labels, centres, objective and trace are
  * those of the constrained clustering. */
 kdr_status kdri_constrain(kdr_context *ctx, const kdr_mat *x, const double *weights,
-                          const kdri_kmeans_options *options, const kdri_links *links,
+                          const kdri_kmeans_options *options, const kdri_known_classes *known,
                           kdri_kmeans_result *result);
 
 #endif
