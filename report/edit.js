@@ -1,4 +1,4 @@
-/* Editing: rename, merge, move, mark, note; undo and redo; saved and loaded as a file. SPDX-License-Identifier: BSD-3-Clause */
+/* Editing: rename, merge, mark, note; undo and redo; saved and loaded as a file. SPDX-License-Identifier: BSD-3-Clause */
 
 /* A file for the user. */
 function download(name, type, content) {
@@ -35,25 +35,6 @@ function mergeEdits(from, into) {
   if (all) return [{ do: "merge", cluster: pairs[0][0].number, into: pairs[0][1].number }];
   return [...(lacking.length && !givenNames.has(into) ? renameEdits(into, name) : []),
     ...pairs.map(([c, o]) => o ? { do: "merge", task: tasks[c.task].name, cluster: c.number, into: o.number } : { do: "rename", task: tasks[c.task].name, cluster: c.number, name })];
-}
-
-/* Moves the selection to a group, or with `name` to a new one. */
-function moveEdits(into, name) {
-  const out = [], made = [], next = state.numbers, targets = name === null ? membersOf(into) : [];
-  for (const t of labelled) {
-    const samples = [...store.rows(t.index)].filter((i) => i < t.labels.values.length), target = targets.find((c) => c.task === t.index);
-    if (!samples.length) continue;
-    if (state.classes) {
-      out.push({ do: "move", task: t.name, samples, into: name === null ? state.names[into] : name, ...(name !== null && !out.length ? { new: true } : {}) });
-    } else if (target) out.push({ do: "move", task: t.name, samples, into: target.number });
-    else {
-      const free = name === null && !state.tasks[t.index].exists.has(targets[0].number) ? targets[0].number : next;
-      out.push({ do: "move", task: t.name, samples, into: free, new: true });
-      made.push({ do: "rename", task: t.name, cluster: free, name: name === null ? nameOf(into) : name });
-    }
-  }
-  const named = made.length && name === null && !givenNames.has(into) ? renameEdits(into, nameOf(into)) : [];
-  return [...out, ...named, ...made];
 }
 
 const sampleEdits = (kind, more) => labelled.flatMap((t) => {
@@ -107,21 +88,14 @@ function clusterForm() {
 }
 
 function selectionForm() {
-  const into = el("select", { id: "move-into", "aria-label": "Move to", onchange: () => { name.parentElement.hidden = into.value !== "new"; } }, groupsNow().map(([g, n]) => el("option", { value: g }, cut(n, 60))), el("option", { value: "new" }, `a new ${isTransfer ? "class" : "cluster"}…`));
-  const name = el("input", { id: "move-name", maxlength: EDIT_NAME, autocomplete: "off", size: 18 }), note = el("textarea", { id: "sample-note", rows: 2, maxlength: EDIT_NOTE, "aria-label": "Note on the selected samples" });
+  const note = el("textarea", { id: "sample-note", rows: 2, maxlength: EDIT_NOTE, "aria-label": "Note on the selected samples" });
   const said = el("p", { id: "edit-selected" });
   const needs = (act) => () => {
     if (sum(labelled.map((t) => store.countOf(t.index)))) act();
     else editWrong.textContent = "Select samples first: on the map, in a table or with the form under “Selection”.";
   };
-  const move = needs(() => {
-    if (into.value !== "new") tryEdit(moveEdits(Number(into.value), null));
-    else if (!name.value.trim()) editWrong.textContent = "Give the new cluster a name.";
-    else if (groupsNow().some(([g]) => nameOf(g) === name.value.trim())) editWrong.textContent = "This name exists already: choose it from the list.";
-    else tryEdit(moveEdits(null, name.value.trim()));
-  });
-  const node = el("fieldset", { class: "editor" }, el("legend", {}, "Change the selected samples"), said,
-    el("p", {}, el("label", { for: "move-into" }, "Move them to "), into, " ", el("label", { hidden: true }, "called ", name), " ", button("Move", move), " ", button("Mark as wrong", needs(() => tryEdit(sampleEdits("wrong", {}))))),
+  const node = el("fieldset", { class: "editor" }, el("legend", {}, "The selected samples"), said,
+    el("p", {}, button("Mark as wrong", needs(() => tryEdit(sampleEdits("wrong", {}))))),
     el("p", { class: "noteform" }, el("label", { for: "sample-note" }, "Note "), note, " ", button("Add note", needs(() => tryEdit(sampleEdits("note", { text: note.value }))))));
   return { node, said };
 }
@@ -141,7 +115,7 @@ function editSection() {
   const file = el("input", { type: "file", accept: ".json,application/json", id: "edit-file", class: "unseen", "aria-label": "Edits file", tabindex: -1, onchange: () => { if (file.files.length) loadEdits(file.files[0]); file.value = ""; } });
   const wrong_ = labelled.flatMap((t) => [...state.tasks[t.index].wrong].map((i) => [t, i])), noted = labelled.flatMap((t) => [...state.tasks[t.index].sampleNotes].map(([i, text]) => [t, i, text]));
   const marked = [...new Map([...wrong_.map(([t, i]) => [`${t.index} ${i}`, [t, i]]), ...noted.map(([t, i]) => [`${t.index} ${i}`, [t, i]])]).values()];
-  section("edit", "Edit", el("p", {}, `Give ${isTransfer ? "classes" : "clusters"} names, merge them, move samples, mark wrong ones and write notes. All sections of the page follow, and nothing is sent.`),
+  section("edit", "Edit", el("p", {}, `Give ${isTransfer ? "classes" : "clusters"} names, merge them, mark wrong samples and write notes. All sections of the page follow, and nothing is sent.`),
     shownLevel !== null ? el("p", { class: "note" }, `Edits apply to the result with k = ${levels[mainLevel].k}. Move the slider there to edit.`) : [clusterForm(), selectionForm().node],
     editWrong,
     el("p", { class: "tools" }, button("Undo", () => edits.undo(), { id: "undo", disabled: !edits.canUndo }), button("Redo", () => edits.redo(), { id: "redo", disabled: !edits.canRedo }),

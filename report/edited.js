@@ -18,7 +18,7 @@ const editBase = {
     exists: new Set(!t.labels ? [] : classNames.length ? classNames.keys() : t.clusters.filter((c) => c && Number.isInteger(c.own) && c.merged_into === undefined).map((c) => c.own)),
     names: new Map(classNames.length ? [] : t.clusters.filter((c) => c && typeof c.name === "string").map((c) => [c.own, c.name])),
     notes: new Map(t.clusters.filter((c) => c && typeof c.note === "string").map((c) => [classNames.length ? c.number : c.own, c.note])),
-    wrong: new Set(list(t.raw.wrong)), byHand: new Set(list(t.raw.moved_by_hand)),
+    wrong: new Set(list(t.raw.wrong)),
     sampleNotes: new Map(list(t.raw.sample_notes).filter((n) => n && typeof n.text === "string").map((n) => [n.row, n.text])),
     idIndex: () => Array.isArray(t.ids) ? new Map(t.ids.map((id, i) => [String(id), i])) : null,
     clusters: t.clusters, k: t.raw.k, shown: t.labels ? t.labels.values : null, shownSecond: t.second, truth: t.truth ? t.truth.values : null,
@@ -95,7 +95,7 @@ function setLabels(t, at) {
   t.labels.values = edited.labels.map((c) => group.has(c) ? group.get(c) : -1);
   if (base.second) {
     t.second = { names: null };
-    t.second.values = base.second.map((c, i) => { const g = c < 0 || !edited.into.has(c) ? -1 : groupNow(at, edited.into.get(c)); return g === t.labels.values[i] || edited.byHand.has(i) ? -1 : g; });
+    t.second.values = base.second.map((c, i) => { const g = c < 0 || !edited.into.has(c) ? -1 : groupNow(at, edited.into.get(c)); return g === t.labels.values[i] ? -1 : g; });
   }
   t.raw.k = base.k === undefined ? undefined : base.k + edited.exists.size - base.exists.size;
 }
@@ -203,7 +203,6 @@ function restoreEdits() {
 /* What edits say about a sample: lines for its tooltip. */
 function editLines(t, i) {
   const at = state.tasks[t.index], out = [];
-  if (at.byHand.has(i)) out.push(["moved", "by hand"]);
   if (at.wrong.has(i)) out.push(["wrong", "marked by hand"]);
   if (at.sampleNotes.has(i)) out.push(["note", at.sampleNotes.get(i)]);
   return out;

@@ -83,14 +83,14 @@ function readEdits(text, result) {
 
 /* `base`: {classes, names, numbers, tasks: [{name, labels, exists, idIndex}]}. Labels are cluster numbers, or with `classes` indices of
  * `names`; -1: none. `exists`: a Set of numbers. `idIndex()`: a Map from ids to rows, or null. Gives copies of the tasks with labels, into
- * (where each number of the base is now), names, notes, wrong, byHand and sampleNotes, and the names and count of clusters. Throws an Error with
+ * (where each number of the base is now), names, notes, wrong and sampleNotes, and the names and count of clusters. Throws an Error with
  * `edit`, the index of an edit that cannot be applied. */
 function applyEdits(base, edits) {
   const out = {
     classes: base.classes, numbers: base.numbers, names: [...base.names],
     tasks: base.tasks.map((t) => ({
       name: t.name, labels: t.labels.slice(), exists: new Set(t.exists), changed: new Set(), names: new Map(t.names || []), notes: new Map(t.notes || []),
-      into: new Map([...Array(base.numbers).keys()].map((c) => [c, c])), wrong: new Set(t.wrong || []), byHand: new Set(t.byHand || []), sampleNotes: new Map(t.sampleNotes || []), idIndex: t.idIndex,
+      into: new Map([...Array(base.numbers).keys()].map((c) => [c, c])), wrong: new Set(t.wrong || []), sampleNotes: new Map(t.sampleNotes || []), idIndex: t.idIndex,
     })),
   };
   edits.forEach((e, i) => {
@@ -103,7 +103,7 @@ function applyEdit(out, e) {
   const fail = (words) => { throw new Error(`edit ${e && typeof e === "object" && EDIT_KINDS[e.do] ? e.do : "?"}: ${words}`); };
   if (e === null || typeof e !== "object" || Array.isArray(e)) fail("an object such as {\"do\": \"rename\"} is expected");
   const kind = Object.hasOwn(EDIT_KINDS, e.do) ? EDIT_KINDS[e.do] : null;
-  if (!kind) fail("'do' must be rename, merge, move, wrong or note");
+  if (!kind) fail("'do' must be rename, merge, wrong or note");
   for (const key of Object.keys(e)) if (key !== "do" && !kind.keys.includes(key)) fail(`unknown field '${key.slice(0, 40)}'`);
   if (e.task !== undefined && typeof e.task !== "string") fail("'task' must be a string");
   const scope = out.tasks.filter((t) => t.labels.length && (e.task === undefined || t.name === e.task));
@@ -174,32 +174,6 @@ function applyMerge(d) {
   }
 }
 
-function applyMove(d) {
-  const { out, e, scope, fail } = d, rows = editRows(d), [t] = scope;
-  if (e.new !== undefined && e.new !== true) fail("'new' must be true if it is given");
-  let into = editNumber(d, "into");
-  if (!e.new && !t.exists.has(into)) fail(`there is no ${out.classes ? "class" : "cluster"} ${String(e.into).slice(0, 60)} in ${t.name}`);
-  if (e.new) {
-    if (t.exists.has(into)) fail("the cluster exists already: omit 'new'");
-    if (!out.classes && into > out.numbers) fail(`the next new cluster has the number ${out.numbers}`);
-    if (out.classes) {
-      const name = editText(d, "into", false);
-      if (name === "?") fail("'?' stands for samples without a class and cannot be a name");
-      into = out.numbers;
-      out.names[into] = name;
-    }
-    out.numbers = Math.max(out.numbers, into + 1);
-    for (const o of out.classes ? out.tasks.filter((x) => x.labels.length) : [t]) o.exists.add(into);
-    t.names.delete(into);
-  }
-  for (const i of rows) {
-    if (t.labels[i] !== into) { t.changed.add(t.labels[i]); t.changed.add(into); }
-    t.labels[i] = into;
-    t.byHand.add(i);
-    t.wrong.delete(i);
-  }
-}
-
 function applyNote(d) {
   const { e, scope, fail } = d, text = editText(d, "text", true), put = (map, key) => { if (text) map.set(key, text); else map.delete(key); };
   if (e.samples !== undefined) {
@@ -214,7 +188,6 @@ function applyNote(d) {
 const EDIT_KINDS = {
   rename: { keys: ["task", "cluster", "name"], apply: applyRename },
   merge: { keys: ["task", "cluster", "into"], apply: applyMerge },
-  move: { keys: ["task", "samples", "into", "new"], apply: applyMove },
   wrong: { keys: ["task", "samples"], apply: (d) => { for (const i of editRows(d)) d.scope[0].wrong.add(i); } },
   note: { keys: ["task", "cluster", "samples", "text"], apply: applyNote },
 };
@@ -225,7 +198,6 @@ function editWords(e, called) {
   switch (e.do) {
     case "rename": return `${called(e, "cluster")}${of} is called “${e.name}”`;
     case "merge": return `${called(e, "cluster")}${of} is merged into ${called(e, "into")}`;
-    case "move": return `${samples()}${of} moved to ${e.new ? "the new " : ""}${called(e, "into")}`;
     case "wrong": return `${samples()}${of} marked as wrong`;
     default: return `${e.samples ? samples() : called(e, "cluster")}${of}: ${e.text ? `note “${e.text}”` : "note removed"}`;
   }

@@ -76,21 +76,18 @@ class Edit(PageTest):
         self.assertEqual(self.js("return document.querySelectorAll('.card[id^=cluster-]').length"), 2)
         self.assertTrue(self.js("return document.querySelectorAll('#cluster-1 .features li').length > 0"))  # of the samples that it has now
         self.select_by("task", "task2")
-        self.choose("#move-into", "a new cluster…")
-        self.put("#move-name", "the second")
-        self.button("Move", "#edit")
         self.put("#sample-note", "all of\nthem")
         self.button("Add note", "#edit")
         self.button("Mark as wrong", "#edit")
-        self.assertEqual(self.legend(), ["animals", "cluster 1", "the second"])
+        self.assertEqual(self.legend(), ["animals", "cluster 1"])
         self.choose("#edit-cluster", "Cluster 1")
         self.put("#edit-note", "two in one")
         self.button("Save note", "#edit")
         self.assertIn("two in one", self.text("#cluster-1"))
         done = self.edits()
-        self.assertEqual(len(done), 7)
+        self.assertEqual(len(done), 5)
         self.button("Undo", "#edit")
-        self.assertEqual(len(self.edits()), 6)
+        self.assertEqual(len(self.edits()), 4)
         self.assertNotIn("two in one", self.text("#cluster-1"))
         self.js("document.activeElement.blur()")
         ActionChains(self.web).key_down(Keys.CONTROL).send_keys("y").key_up(Keys.CONTROL).perform()
@@ -98,7 +95,7 @@ class Edit(PageTest):
         self.assertEqual(self.edits(), done)
         ActionChains(self.web).key_down(Keys.CONTROL).send_keys("z").key_up(Keys.CONTROL).perform()
         self.frames()
-        self.assertEqual(len(self.edits()), 6)
+        self.assertEqual(len(self.edits()), 4)
         self.button("Redo", "#edit")
         self.check_geometry("edits")
         for scheme in ("light", "dark"):
@@ -108,16 +105,16 @@ class Edit(PageTest):
         text = self.saved("edits.json")
         self.open(page)  # they are kept
         self.assertEqual(self.edits(), done)
-        self.assertEqual(self.legend(), ["animals", "cluster 1", "the second"])
+        self.assertEqual(self.legend(), ["animals", "cluster 1"])
         (self.dir / "edits.json").write_text(text)
         run("relabel", "--report", "--force", "-q", "-o", self.dir / "edited", self.dir / "c" / "result.json", self.dir / "edits.json")
         after = self.result(self.dir / "edited" / "report.html")
-        for t, (old, new) in enumerate(zip(before["tasks"], after["tasks"])):
-            self.assertEqual(new["labels"], [3 if t == 1 else 1 if label == 2 else label for label in old["labels"]])
+        for old, new in zip(before["tasks"], after["tasks"]):
+            self.assertEqual(new["labels"], [1 if label == 2 else label for label in old["labels"]])
         self.assertEqual(after["tasks"][1]["wrong"], list(range(50)))
         self.fresh(self.dir / "edited" / "report.html")
         self.assertEqual(self.edits(), done)  # those that it was made with
-        self.assertEqual(self.legend(), ["animals", "cluster 1", "the second"])
+        self.assertEqual(self.legend(), ["animals", "cluster 1"])
         self.assertIn("two in one", self.text("#cluster-1"))
         self.quiet("edits")
 
@@ -150,7 +147,7 @@ class Edit(PageTest):
         mark = self.js("return JSON.parse(document.getElementById('data').textContent).fingerprint")
         head = '{"format": "kindred-edits", "version": 1,\n"result": ' + json.dumps(mark) + ',\n"edits": ['
         for text, says in ((head, "line 3"), (head + '\n{"do": "merge", "cluster": 7, "into": 1}]}', "line 4: edit 1, merge: there is no cluster 7"),
-                           (head + '{"do": "move", "task": "task1", "samples": [60], "into": 0}]}', "line 3: edit 1, move: sample 60 is out of range"),
+                           (head + '{"do": "wrong", "task": "task1", "samples": [60]}]}', "line 3: edit 1, wrong: sample 60 is out of range"),
                            (head.replace(json.dumps(mark), '"x"') + "]}", "line 2: these are edits of another result"), ("[1]", "line 1: not an edits file"),
                            (head + '\n{"do": "rename", "cluster": 0, "name": ' + json.dumps(EVIL[5]) + "}]}", "line 4: edit 1, rename: 'name' has 10000 characters")):
             (self.dir / "bad.json").write_text(text)
@@ -177,7 +174,7 @@ class Edit(PageTest):
 
     def test_impossible_edits_say_why(self):
         self.fresh(self.cluster("c"))
-        self.button("Move", "#edit")
+        self.button("Mark as wrong", "#edit")
         self.assertIn("Select samples first", self.text("#edit-wrong"))
         self.choose("#edit-cluster", "Cluster 1")
         self.choose("#edit-into", "Cluster 1")

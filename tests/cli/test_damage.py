@@ -50,7 +50,7 @@ class Damage(CliTest):
         self.write("a.labels", "p\nq\n" * 10)
         self.write("a.jsonl", '{"text": "red fox", "kind": "p"}\n{"text": "blue whale \\u00e9", "kind": "q"}\n' * 5)
         self.write("edits.json", '{"format": "kindred-edits", "version": 1, "edits": [{"do": "rename", "cluster": 0, "name": "x"},\n'
-                   '{"do": "move", "task": "a", "samples": [3, 5], "into": 2, "new": true}, {"do": "note", "cluster": 0, "text": "n"}]}')
+                   '{"do": "wrong", "task": "a", "samples": [3, 5]}, {"do": "note", "cluster": 0, "text": "n"}]}')
         self.write("vectors.vec", "10 3\n" + "".join(f"{w} {len(w)} {ord(w[0]) % 7} 1.5\n" for w in "red fox blue whale cat é dog sun moon sea".split()))
         self.write("names.table", 'number,name\n0,"first, of all"\n1=second\n')
         self.write("recode.table", "column,old,new\nkind,b,c\nx,0.1,0.3\n")

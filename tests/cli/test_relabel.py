@@ -1,4 +1,4 @@
-"""kindred relabel: renames, merges, moves, marks and notes of an edits file, in every file of a result."""
+"""kindred relabel: renames, merges, marks and notes of an edits file, in every file of a result."""
 import csv
 import json
 import os
@@ -43,11 +43,11 @@ class Relabel(CliTest):
     def test_every_output_follows(self):
         before = self.cluster()
         after = self.relabel({"do": "rename", "cluster": 0, "name": "first, of all"}, {"do": "merge", "cluster": 2, "into": 1},
-                             {"do": "move", "task": "a", "samples": [0, "a3"], "into": 1}, {"do": "wrong", "task": "b", "samples": ["b4"]},
+                             {"do": "wrong", "task": "a", "samples": [0, "a3"]}, {"do": "wrong", "task": "b", "samples": ["b4"]},
                              {"do": "note", "task": "b", "samples": [4], "text": "see\n\"this\""}, {"do": "note", "cluster": 1, "text": "wide"})
         for t, name in enumerate("ab"):
             old, new = before["tasks"][t], after["tasks"][t]
-            expected = [1 if label == 2 or (name == "a" and i in (0, 3)) else label for i, label in enumerate(old["labels"])]
+            expected = [1 if label == 2 else label for label in old["labels"]]
             self.assertEqual(new["labels"], expected)
             self.assertEqual(new["sizes"], [expected.count(c) for c in range(3)])
             self.assertEqual(new["k"], 2)
@@ -63,7 +63,7 @@ class Relabel(CliTest):
             self.assertEqual(clusters[2]["merged_into"], 1)
             self.assertNotIn("features", clusters[1])  # other samples than those they were computed from
             self.assertLess(new["metrics"]["acc"], old["metrics"]["acc"])
-        self.assertEqual([r["confidence"] for r in rows(self.path("new/a.samples.csv"))][0:4:3], ["1", "1"])
+        self.assertEqual(after["tasks"][0]["wrong"], [0, 3])
         self.assertEqual([(r["wrong"], r["note"]) for r in rows(self.path("new/b.samples.csv"))][4], ("1", 'see\n"this"'))
         self.assertEqual(after["tasks"][1]["sample_notes"], [{"row": 4, "text": 'see\n"this"'}])
         self.assertEqual(len(after["edited"]["edits"]), 6)
@@ -77,7 +77,7 @@ class Relabel(CliTest):
         after = self.relabel()
         self.assertEqual(after.pop("edited"), {"file": "edits.json", "edits": []})
         for task in after["tasks"]:
-            self.assertEqual([task.pop(k) for k in ("moved_by_hand", "wrong", "sample_notes")], [[], [], []])
+            self.assertEqual([task.pop(k) for k in ("wrong", "sample_notes")], [[], []])
         self.assertEqual(sorted(after.pop("files")), sorted(set(before.pop("files")) - {"features.csv"}))
         self.assertEqual(after, before)
         for name in ("a.labels", "b.labels", "a.samples.csv", "b.samples.csv"):
@@ -86,12 +86,12 @@ class Relabel(CliTest):
     def test_second_call_continues(self):
         self.cluster()
         self.relabel({"do": "rename", "cluster": 0, "name": "one"}, {"do": "wrong", "task": "a", "samples": [1]})
-        self.edits({"do": "rename", "task": "b", "cluster": 0, "name": "two"}, {"do": "move", "task": "b", "samples": [2], "into": 3, "new": True})
+        self.edits({"do": "rename", "task": "b", "cluster": 0, "name": "two"}, {"do": "wrong", "task": "b", "samples": [2]})
         self.run_kindred("relabel", "-q", "-o", "twice", "new/result.json", "edits.json")
         last = json.loads(self.read("twice/result.json"))
         self.assertEqual([t["clusters"][0]["name"] for t in last["tasks"]], ["one", "two"])
         self.assertEqual(last["tasks"][0]["wrong"], [1])
-        self.assertEqual(last["tasks"][1]["labels"][2], 3)
+        self.assertEqual(last["tasks"][1]["wrong"], [2])
         self.assertEqual(len(last["edited"]["edits"]), 4)
 
     def test_classes(self):
@@ -100,18 +100,16 @@ class Relabel(CliTest):
         self.run_kindred("transfer", "--source", "a.csv", "--labels", "a.labels", "--target", "b.csv", "--columns=-id,-kind", "--probabilities",
                          "--report", "-q", "-o", "out", "--force")
         before = json.loads(self.read("out/result.json"))["tasks"][-1]
-        after = self.relabel({"do": "rename", "cluster": "g0", "name": "zero"}, {"do": "merge", "cluster": "g1", "into": "zero"},
-                             {"do": "move", "task": "target", "samples": [2], "into": "odd", "new": True})
+        after = self.relabel({"do": "rename", "cluster": "g0", "name": "zero"}, {"do": "merge", "cluster": "g1", "into": "zero"})
         target = after["tasks"][-1]
-        expected = ["odd" if i == 2 else {"g0": "zero", "g1": "zero"}.get(label, label) for i, label in enumerate(before["labels"])]
+        expected = [{"g0": "zero", "g1": "zero"}.get(label, label) for label in before["labels"]]
         self.assertEqual(target["labels"], expected)
         self.assertEqual(self.read("new/target.labels").splitlines(), expected)
-        self.assertEqual(after["calibration"]["classes"], ["zero", "g2", "odd"])
-        self.assertTrue(all(len(p) == 3 and abs(sum(p) - 1) < 1e-9 for p in target["probabilities"]))
-        self.assertEqual(target["probabilities"][2], [0, 0, 1])
+        self.assertEqual(after["calibration"]["classes"], ["zero", "g2"])
+        self.assertTrue(all(len(p) == 2 and abs(sum(p) - 1) < 1e-9 for p in target["probabilities"]))
         table = rows(self.path("new/target.probabilities.csv"))
-        self.assertEqual([[float(r[name]) for name in ("zero", "g2", "odd")] for r in table], target["probabilities"])
-        self.assertEqual(list(table[0]), ["id", "zero", "g2", "odd"])
+        self.assertEqual([[float(r[name]) for name in ("zero", "g2")] for r in table], target["probabilities"])
+        self.assertEqual(list(table[0]), ["id", "zero", "g2"])
         self.assertEqual(set(after["tasks"][0]["truth"]), {"zero", "g2"})
 
     def test_model_of_classes(self):
@@ -138,14 +136,13 @@ class Relabel(CliTest):
         made.obs["batch"] = ["p" if i < 8 else "q" for i in range(20)]
         made.write_h5ad(self.path("a.h5ad"))
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--batch-key", "batch", "-q", "-o", "out", "a.h5ad")
-        self.edits({"do": "rename", "cluster": 0, "name": "low"}, {"do": "move", "task": "q", "samples": ["c9"], "into": 4, "new": True})
+        self.edits({"do": "rename", "cluster": 0, "name": "low"}, {"do": "wrong", "task": "q", "samples": ["c9"]})
         self.run_kindred("relabel", "-q", "--write-h5ad", "b.h5ad", "-o", "new", "out/result.json", "edits.json")
         labels = {}
         for task in json.loads(self.read("new/result.json"))["tasks"]:
             labels.update(zip(task["ids"], task["labels"]))
         found = anndata.read_h5ad(self.path("b.h5ad")).obs
         self.assertEqual(list(found["kindred"]), [{0: "low"}.get(labels[f"c{i}"], str(labels[f"c{i}"])) for i in range(20)])
-        self.assertEqual(found["kindred_confidence"].iloc[9], 1)
         # several files have the names that cluster gives them
         made.write_h5ad(self.path("f.h5ad"))
         self.edits()
@@ -169,13 +166,12 @@ class Relabel(CliTest):
                           ({"do": "rename", "cluster": 1, "name": "  "}, "empty"), ({"do": "rename", "cluster": 1, "name": "x"}, "another cluster"),
                           ({"do": "rename", "cluster": 1, "name": "a\nb"}, "control character"), ({"do": "rename", "cluster": 1, "name": "n" * 201}, "201"),
                           ({"do": "rename", "cluster": "1", "name": "n"}, "number of a cluster"), ({"do": "rename", "cluster": 1, "nam": "n"}, "'nam'"),
-                          ({"do": "move", "task": "a", "samples": [24], "into": 1}, "0 to 23"), ({"do": "move", "task": "a", "samples": [-1], "into": 1}, "-1"),
-                          ({"do": "move", "task": "a", "samples": ["b1"], "into": 1}, "'b1'"), ({"do": "move", "task": "c", "samples": [1], "into": 1}, "'c'"),
-                          ({"do": "move", "samples": [1], "into": 1}, "'task'"), ({"do": "move", "task": "a", "samples": [], "into": 1}, "'samples'"),
-                          ({"do": "move", "task": "a", "samples": [1.5], "into": 1}, "counted from 0"), ({"do": "move", "task": "a", "samples": [1], "into": 3}, "cluster 3"),
-                          ({"do": "move", "task": "a", "samples": [1], "into": 5, "new": True}, "number 3"),
+                          ({"do": "wrong", "task": "a", "samples": [24]}, "0 to 23"), ({"do": "wrong", "task": "a", "samples": [-1]}, "-1"),
+                          ({"do": "wrong", "task": "a", "samples": ["b1"]}, "'b1'"), ({"do": "wrong", "task": "c", "samples": [1]}, "'c'"),
+                          ({"do": "wrong", "samples": [1]}, "'task'"), ({"do": "wrong", "task": "a", "samples": []}, "'samples'"),
+                          ({"do": "wrong", "task": "a", "samples": [1.5]}, "counted from 0"), ({"do": "move", "task": "a", "samples": [1], "into": 1}, "rename, merge, wrong or note"),
                           ({"do": "note", "cluster": 0, "text": "n" * 2001}, "2001"), ({"do": "note", "text": "n"}, "'cluster'"),
-                          ({"do": "split"}, "rename, merge, move, wrong or note"), (7, "object")):
+                          ({"do": "split"}, "rename, merge, wrong or note"), (7, "object")):
             self.edits(good, bad)
             self.fails("relabel", "-o", "new", "out/result.json", "edits.json", code=3, says=["edits.json: line 3: edit 2", says])
         for text, says in (("[]", "line 1: not an edits file"), ('{"format": "kindred-edits",\n"version": 2}', "line 2: 'version' must be 1"),

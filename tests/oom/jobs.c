@@ -270,7 +270,7 @@ static kdr_status job_features(kdr_context *ctx)
 {
 	static const char edits[] =
 	        "{\"format\": \"kindred-edits\", \"version\": 1, \"edits\": [{\"do\": \"rename\", \"cluster\": 0, \"name\": \"x\"},"
-	        "{\"do\": \"move\", \"task\": \"a\", \"samples\": [0], \"into\": 3, \"new\": true},"
+	        "{\"do\": \"wrong\", \"task\": \"a\", \"samples\": [0]},"
 	        "{\"do\": \"merge\", \"cluster\": 1, \"into\": 0},"
 	        "{\"do\": \"note\", \"task\": \"a\", \"samples\": [1], \"text\": \"y\"}]}";
 	kdr_data *data = NULL;

@@ -32,20 +32,20 @@ test("undo and redo go through the steps, and a new step forgets what was undone
 
 test("edits change labels, names, marks and notes of copies", () => {
   const base = clusters();
-  const out = apply(base, { do: "rename", cluster: 0, name: "first" }, { do: "merge", task: "a", cluster: 2, into: 1 }, { do: "move", task: "a", samples: ["p"], into: 1 },
-    { do: "move", task: "b", samples: [0], into: 3, new: true }, { do: "wrong", task: "a", samples: [3] }, { do: "note", cluster: 1, text: "n" }, { do: "note", task: "b", samples: [1], text: "m" });
-  assert.deepEqual([...out.tasks[0].labels], [1, 0, 1, 1]);
-  assert.deepEqual([...out.tasks[1].labels], [3, 1]);
+  const out = apply(base, { do: "rename", cluster: 0, name: "first" }, { do: "merge", task: "a", cluster: 2, into: 1 },
+    { do: "wrong", task: "a", samples: ["s"] }, { do: "note", cluster: 1, text: "n" }, { do: "note", task: "b", samples: [1], text: "m" });
+  assert.deepEqual([...out.tasks[0].labels], [0, 0, 1, 1]);
+  assert.deepEqual([...out.tasks[1].labels], [0, 1]);
   assert.deepEqual([...base.tasks[0].labels], [0, 0, 1, 2]);
   assert.deepEqual([out.tasks[0].names.get(0), out.tasks[1].names.get(0)], ["first", "first"]);
   assert.equal(out.tasks[0].into.get(2), 1);
-  assert.deepEqual([[...out.tasks[0].wrong], out.tasks[0].notes.get(1), out.tasks[1].sampleNotes.get(1), out.numbers], [[3], "n", "m", 4]);
-  assert.deepEqual([...out.tasks[0].changed].sort(), [0, 1]);
+  assert.deepEqual([[...out.tasks[0].wrong], out.tasks[0].notes.get(1), out.tasks[1].sampleNotes.get(1), out.numbers], [[3], "n", "m", 3]);
+  assert.deepEqual([...out.tasks[0].changed], [1]);
 });
 
 test("classes are renamed and merged in all data sets", () => {
-  const out = apply(classes(), { do: "rename", cluster: "x", name: "z" }, { do: "merge", cluster: "y", into: "z" }, { do: "move", task: "t", samples: [2], into: "w", new: true });
-  assert.deepEqual([[...out.tasks[1].labels], out.names], [[0, 0, 2], ["z", "y", "w"]]);
+  const out = apply(classes(), { do: "rename", cluster: "x", name: "z" }, { do: "merge", cluster: "y", into: "z" });
+  assert.deepEqual([[...out.tasks[1].labels], out.names], [[0, 0, -1], ["z", "y"]]);
   fails(classes(), { do: "rename", cluster: "x", name: "y" }, "merge the two");
   fails(classes(), { do: "rename", cluster: "x", name: "?" }, "without a class");
   fails(classes(), { do: "rename", task: "t", cluster: "x", name: "q" }, "one name");
@@ -54,9 +54,9 @@ test("classes are renamed and merged in all data sets", () => {
 test("invalid edits are refused", () => {
   for (const [edit, words] of [[{ do: "merge", cluster: 9, into: 1 }, "no cluster 9"], [{ do: "merge", cluster: 1, into: 1 }, "itself"], [{ do: "merge", cluster: 0, into: 2 }, "b does not have"],
     [{ do: "rename", cluster: 1, name: " " }, "empty"], [{ do: "rename", cluster: 1, name: "a\nb" }, "control"], [{ do: "rename", cluster: 1, name: "n".repeat(201) }, "201"],
-    [{ do: "rename", cluster: "1", name: "n" }, "number"], [{ do: "rename", cluster: 1, nam: "n" }, "'nam'"], [{ do: "move", task: "a", samples: [4], into: 1 }, "0 to 3"],
-    [{ do: "move", task: "a", samples: ["z"], into: 1 }, "'z'"], [{ do: "move", task: "c", samples: [1], into: 1 }, "'c'"], [{ do: "move", samples: [1], into: 1 }, "'task'"],
-    [{ do: "move", task: "a", samples: [], into: 1 }, "'samples'"], [{ do: "move", task: "a", samples: [1.5], into: 1 }, "counted from 0"], [{ do: "move", task: "a", samples: [1], into: 7, new: true }, "number 3"],
+    [{ do: "rename", cluster: "1", name: "n" }, "number"], [{ do: "rename", cluster: 1, nam: "n" }, "'nam'"], [{ do: "wrong", task: "a", samples: [4] }, "0 to 3"],
+    [{ do: "wrong", task: "a", samples: ["z"] }, "'z'"], [{ do: "wrong", task: "c", samples: [1] }, "'c'"], [{ do: "wrong", samples: [1] }, "'task'"],
+    [{ do: "wrong", task: "a", samples: [] }, "'samples'"], [{ do: "wrong", task: "a", samples: [1.5] }, "counted from 0"], [{ do: "move", task: "a", samples: [1], into: 1 }, "rename, merge, wrong or note"],
     [{ do: "note", cluster: 0, text: "n".repeat(2001) }, "2001"], [{ do: "note", text: "n" }, "'cluster'"], [{ do: "constructor" }, "rename, merge"], [7, "object"], [null, "object"]])
     fails(clusters(), edit, words);
 });
@@ -77,5 +77,5 @@ test("a damaged file is refused with its line", () => {
 
 test("edits in words", () => {
   assert.equal(editWords({ do: "merge", cluster: 1, into: 2, task: "a" }, (e, key) => `cluster ${e[key]}`), "cluster 1 of a is merged into cluster 2");
-  assert.equal(editWords({ do: "move", task: "a", samples: [1], into: 4, new: true }, (e, key) => `cluster ${e[key]}`), "1 sample of a moved to the new cluster 4");
+  assert.equal(editWords({ do: "wrong", task: "a", samples: [1] }, (e, key) => `cluster ${e[key]}`), "1 sample of a marked as wrong");
 });

@@ -26,8 +26,7 @@ static kdr_status copies_take(const kdri_edited *e, int64_t task, kdri_edited_co
 		if (second)
 			second[i] = kdri_edited_second(e, t, i);
 		if (confidence)
-			confidence[i] =
-			        t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(t->confidence, i), NAN);
+			confidence[i] = kdri_json_number(kdri_json_at(t->confidence, i), NAN);
 	}
 	KDRI_DO(KDRI_NEW(ctx, &to->label, to->k));
 	KDRI_DO(KDRI_NEW(ctx, &to->name, to->k));

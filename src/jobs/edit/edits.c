@@ -181,35 +181,20 @@ static kdr_status index_ids(const edit *d, const kdri_json_value *samples, kdri_
 	return KDR_OK;
 }
 
-typedef void edit_sample(const edit *d, kdri_edited_task *t, int64_t row, int64_t into, const char *text);
+typedef void edit_sample(kdri_edited_task *t, int64_t row, const char *text);
 
-static void move_sample(const edit *d, kdri_edited_task *t, int64_t row, int64_t into, const char *text)
+static void mark_sample(kdri_edited_task *t, int64_t row, const char *text)
 {
 	(void)text;
-	if (t->labels[row] >= 0)
-		t->clusters[t->labels[row]].changed |= t->labels[row] != into;
-	t->clusters[into].changed |= t->labels[row] != into;
-	t->labels[row] = into;
-	t->by_hand[row] = 1;
-	t->wrong[row] = 0;
-	d->e->moved = true;
-}
-
-static void mark_sample(const edit *d, kdri_edited_task *t, int64_t row, int64_t into, const char *text)
-{
-	(void)into, (void)text;
 	t->wrong[row] = 1;
-	d->e->marked = true;
 }
 
-static void note_sample(const edit *d, kdri_edited_task *t, int64_t row, int64_t into, const char *text)
+static void note_sample(kdri_edited_task *t, int64_t row, const char *text)
 {
-	(void)into;
 	t->notes[row] = text[0] ? text : NULL;
-	d->e->marked = true;
 }
 
-static kdr_status each_sample(const edit *d, edit_sample *apply, int64_t into, const char *text)
+static kdr_status each_sample(const edit *d, edit_sample *apply, const char *text)
 {
 	kdr_status st;
 	kdri_names ids = { .borrows = true };
@@ -220,8 +205,9 @@ static kdr_status each_sample(const edit *d, edit_sample *apply, int64_t into, c
 	for (int64_t i = 0; i < kdri_json_count(samples); i++) {
 		int64_t row;
 		KDRI_TRY(find_sample(d, kdri_json_at(samples, i), &ids, &row));
-		apply(d, &d->e->tasks[d->task], row, into, text);
+		apply(&d->e->tasks[d->task], row, text);
 	}
+	d->e->marked = true;
 done:
 	kdri_names_free(d->e->ctx, &ids);
 	return st;
@@ -262,7 +248,7 @@ static void merge_in(kdri_edited *e, kdri_edited_task *t, int64_t from, int64_t 
 	for (int64_t i = 0; i < t->n; i++)
 		if (t->labels[i] == from)
 			t->labels[i] = into;
-	for (int64_t c = 0; c < e->before; c++)
+	for (int64_t c = 0; c < e->numbers; c++)
 		if (t->into[c] == from)
 			t->into[c] = into;
 	t->clusters[from].exists = false;
@@ -292,51 +278,12 @@ static kdr_status apply_merge(edit *d)
 	return KDR_OK;
 }
 
-/* The cluster that samples move to, which "new" adds. */
-static kdr_status find_or_add(const edit *d, int64_t *out)
-{
-	const kdri_json_value *fresh = kdri_json_get(d->json, "new");
-	if (fresh && !kdri_json_is(fresh, KDRI_JSON_TRUE))
-		return edit_wrong(d, fresh, "'new' must be true if it is given");
-	KDRI_DO(read_number(d, "into", out));
-	if (!fresh)
-		return edit_exists(d, d->task, *out) ? KDR_OK : unknown_cluster(d, "into");
-	if (edit_exists(d, d->task, *out))
-		return edit_wrong(d, kdri_json_get(d->json, "into"),
-		                  "the cluster exists already: leave out 'new'");
-	if (!d->e->classes && *out < d->e->numbers) { /* another data set has it */
-		kdri_edited_cluster *cluster = &d->e->tasks[d->task].clusters[*out];
-		*cluster = (kdri_edited_cluster){ .exists = true, .changed = true, .json = cluster->json };
-		return KDR_OK;
-	}
-	if (!d->e->classes && *out > d->e->numbers)
-		return edit_wrong(d, kdri_json_get(d->json, "into"),
-		                  "the next new cluster has the number %lld", (long long)d->e->numbers);
-	const char *name = NULL;
-	if (d->e->classes)
-		KDRI_DO(edit_text(d, "into", false, &name));
-	if (d->e->numbers >= KDRI_EDIT_NUMBERS || (name && strcmp(name, "?") == 0))
-		return edit_wrong(d, kdri_json_get(d->json, "into"), "no cluster of this name can be added");
-	*out = d->e->numbers;
-	return kdri_edited_add(d->e, d->task, name);
-}
-
-static kdr_status apply_move(edit *d)
-{
-	static const char *const keys[] = { "do", "task", "samples", "into", "new", NULL };
-	int64_t into = 0;
-	KDRI_DO(check_keys(d, keys));
-	KDRI_DO(edit_task(d, true));
-	KDRI_DO(find_or_add(d, &into));
-	return each_sample(d, move_sample, into, NULL);
-}
-
 static kdr_status apply_wrong(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "samples", NULL };
 	KDRI_DO(check_keys(d, keys));
 	KDRI_DO(edit_task(d, true));
-	return each_sample(d, mark_sample, -1, NULL);
+	return each_sample(d, mark_sample, NULL);
 }
 
 static kdr_status apply_note(edit *d)
@@ -351,7 +298,7 @@ static kdr_status apply_note(edit *d)
 	if (samples && kdri_json_get(d->json, "cluster"))
 		return edit_wrong(d, NULL, "a note is about 'samples' or about a 'cluster', not both");
 	if (samples)
-		return each_sample(d, note_sample, -1, text);
+		return each_sample(d, note_sample, text);
 	KDRI_DO(find_cluster(d, "cluster", &number));
 	for (int64_t t = 0; t < d->e->ntasks; t++)
 		if (in_scope(d, t) && edit_exists(d, t, number))
@@ -366,7 +313,6 @@ static kdr_status apply_one(edit *d)
 		kdr_status (*apply)(edit *d);
 	} kinds[] = { { "rename", apply_rename },
 		      { "merge", apply_merge },
-		      { "move", apply_move },
 		      { "wrong", apply_wrong },
 		      { "note", apply_note } };
 	const kdri_json_value *value = kdri_json_get(d->json, "do");
@@ -378,7 +324,7 @@ static kdr_status apply_one(edit *d)
 			d->kind = kinds[i].kind;
 			return kinds[i].apply(d);
 		}
-	return edit_wrong(d, value, "'do' must be rename, merge, move, wrong or note");
+	return edit_wrong(d, value, "'do' must be rename, merge, wrong or note");
 }
 
 /* --- the file ---------------------------------------------------------------------------------------------- */

@@ -124,7 +124,7 @@ static double edited_match(const kdri_edited *e, int64_t number)
 	const kdri_json_value *matches = kdri_json_get(e->root, "correspondence");
 	double lowest = NAN;
 	const char *from = NULL;
-	if (e->classes || e->moved || e->merged)
+	if (e->classes || e->merged)
 		return NAN;
 	for (int64_t t = 0; t < e->ntasks; t++) {
 		if (!e->tasks[t].clusters[number].exists)

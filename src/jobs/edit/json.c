@@ -51,7 +51,7 @@ static void json_put_choices(kdri_json *j, const kdri_edited *e, int64_t task, c
 	kdri_json_array(j, kdri_json_key(list));
 	for (int64_t i = 0; i < kdri_json_count(list); i++) {
 		const int64_t label = kdri_edited_now(e, t, kdri_json_at(list, i));
-		if (label < 0 || (second && i < t->n && (label == t->labels[i] || t->by_hand[i])))
+		if (label < 0 || (second && i < t->n && label == t->labels[i]))
 			kdri_json_null(j, NULL);
 		else
 			json_put_label(j, e, task, NULL, label);
@@ -78,17 +78,6 @@ static void json_put_truth(kdri_json *j, const kdri_edited *e, int64_t task, con
 	kdri_json_end_array(j);
 }
 
-static void json_put_confidence(kdri_json *j, const kdri_edited_task *t, const kdri_json_value *list)
-{
-	kdri_json_array(j, "confidence");
-	for (int64_t i = 0; i < kdri_json_count(list); i++)
-		if (i < t->n && t->by_hand[i])
-			kdri_json_int(j, NULL, 1);
-		else
-			kdri_json_put(j, NULL, kdri_json_at(list, i));
-	kdri_json_end_array(j);
-}
-
 /* One column per class that exists. */
 static kdr_status json_put_probabilities(kdri_json *j, const kdri_edited *e, int64_t task,
                                          const kdri_json_value *list)
@@ -99,7 +88,7 @@ static kdr_status json_put_probabilities(kdri_json *j, const kdri_edited *e, int
 	KDRI_TRY(KDRI_NEW(e->ctx, &p, e->numbers));
 	kdri_json_array(j, "probabilities");
 	for (int64_t i = 0; i < kdri_json_count(list); i++) {
-		kdri_edited_probabilities(e, t, kdri_json_at(list, i), i, p);
+		kdri_edited_probabilities(e, t, kdri_json_at(list, i), p);
 		kdri_json_array(j, NULL);
 		for (int64_t c = 0; c < e->numbers; c++)
 			if (t->clusters[c].exists)
@@ -128,7 +117,7 @@ static void json_put_cluster(kdri_json *j, const kdri_edited *e, int64_t task, i
 		kdri_json_string(j, "name", c->name);
 	if (c->note)
 		kdri_json_string(j, "note", c->note);
-	if (!c->exists && number < e->before && t->into[number] != number)
+	if (!c->exists && number < e->numbers && t->into[number] != number)
 		json_put_label(j, e, task, "merged_into", t->into[number]);
 	if (c->exists && !c->changed)
 		json_put_but(j, e, c->json, own, NULL);
@@ -141,7 +130,7 @@ static void json_put_clusters(kdri_json *j, const kdri_edited *e, int64_t task)
 	const kdri_edited_task *t = &e->tasks[task];
 	kdri_json_array(j, "clusters");
 	for (int64_t n = 0; n < e->numbers; n++)
-		if (t->clusters[n].exists || t->clusters[n].json || (n < e->before && t->into[n] != n))
+		if (t->clusters[n].exists || t->clusters[n].json || (n < e->numbers && t->into[n] != n))
 			json_put_cluster(j, e, task, n);
 	kdri_json_end_array(j);
 }
@@ -207,19 +196,13 @@ done:
 
 /* --- data sets --------------------------------------------------------------------------------------------- */
 
-static void json_put_rows(kdri_json *j, const char *key, const unsigned char *marks, int64_t n)
-{
-	kdri_json_array(j, key);
-	for (int64_t i = 0; i < n; i++)
-		if (marks[i])
-			kdri_json_int(j, NULL, i);
-	kdri_json_end_array(j);
-}
-
 static void json_put_marks(kdri_json *j, const kdri_edited_task *t)
 {
-	json_put_rows(j, "moved_by_hand", t->by_hand, t->n);
-	json_put_rows(j, "wrong", t->wrong, t->n);
+	kdri_json_array(j, "wrong");
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->wrong[i])
+			kdri_json_int(j, NULL, i);
+	kdri_json_end_array(j);
 	kdri_json_array(j, "sample_notes");
 	for (int64_t i = 0; i < t->n; i++)
 		if (t->notes[i]) {
@@ -253,9 +236,9 @@ static int64_t count_clusters(const kdri_edited *e, const kdri_edited_task *t)
 
 static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task)
 {
-	static const char *const own[] = { "moved_by_hand", "wrong", "sample_notes", NULL };
+	static const char *const own[] = { "wrong", "sample_notes", NULL };
 	const kdri_edited_task *t = &e->tasks[task];
-	const bool changed = e->moved || e->merged;
+	const bool changed = e->merged;
 	kdri_json_object(j, NULL);
 	for (int64_t i = 0; i < kdri_json_count(t->json); i++) {
 		const kdri_json_value *value = kdri_json_at(t->json, i);
@@ -274,8 +257,6 @@ static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task
 			kdri_json_int(j, key, count_clusters(e, t));
 		else if ((strcmp(key, "second") == 0 || strcmp(key, "before") == 0) && list)
 			json_put_choices(j, e, task, value, key[0] == 's');
-		else if (strcmp(key, "confidence") == 0 && list)
-			json_put_confidence(j, t, value);
 		else if (strcmp(key, "probabilities") == 0 && list)
 			KDRI_DO(json_put_probabilities(j, e, task, value));
 		else if (strcmp(key, "clusters") == 0 && list)
@@ -315,7 +296,7 @@ static kdr_status json_put_matrix(kdri_json *j, const kdri_edited *e, const kdri
 	const kdri_edited_task *from = task_of(e, kdri_json_get(match, "from")),
 	                       *to = task_of(e, kdri_json_get(match, "to"));
 	const int64_t rows = kdri_json_count(matrix), cols = kdri_json_count(kdri_json_at(matrix, 0));
-	const bool merged = from && to && rows <= e->before && cols <= e->before;
+	const bool merged = from && to && rows <= e->numbers && cols <= e->numbers;
 	int64_t size;
 	double *sums = NULL;
 	KDRI_TRY(kdri_mul(e->ctx, rows, cols, &size));

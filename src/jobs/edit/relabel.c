@@ -122,8 +122,7 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 	KDRI_DO(put_label(e, task, out, t->labels[i]));
 	if (c->names)
 		KDRI_DO(put_text(e, out, kdri_edited_called(e, task, t->labels[i])));
-	KDRI_DO(put_number(e, out,
-	                   t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(t->confidence, i), NAN)));
+	KDRI_DO(put_number(e, out, kdri_json_number(kdri_json_at(t->confidence, i), NAN)));
 	KDRI_DO(put_label(e, task, out, kdri_edited_second(e, t, i)));
 	if (c->unlike) {
 		KDRI_DO(put_number(e, out, kdri_json_number(kdri_json_at(c->unlike, i), NAN)));
@@ -163,7 +162,7 @@ static kdr_status fill_probabilities(const kdri_edited *e, int64_t task, kdri_ou
 			KDRI_TRY(put_label(e, task, out, c));
 	KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
 	for (int64_t i = 0; i < t->n; i++) {
-		kdri_edited_probabilities(e, t, kdri_json_at(list, i), i, p);
+		kdri_edited_probabilities(e, t, kdri_json_at(list, i), p);
 		KDRI_TRY(put_id(e, out, t, i));
 		for (int64_t c = 0; c < e->numbers; c++)
 			if (t->clusters[c].exists)

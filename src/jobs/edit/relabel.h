@@ -1,4 +1,4 @@
-/* The labels of a result.json as its files have them, also after edits: names, merges, moves, marks and notes. SPDX-License-Identifier: BSD-3-Clause */
+/* The labels of a result.json as its files have them, also after edits: names, merges, marks and notes. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_RELABEL_H
 #define KDRI_RELABEL_H
 
@@ -28,7 +28,7 @@ typedef struct kdri_edited_task {
 	int64_t *labels;               /* -1: none */
 	int64_t *into;                 /* for each number of the result: the cluster it belongs to now */
 	kdri_edited_cluster *clusters; /* by number */
-	unsigned char *by_hand, *wrong;
+	unsigned char *wrong;
 	const char **notes; /* of samples; NULL: none */
 } kdri_edited_task;
 
@@ -40,29 +40,26 @@ typedef struct kdri_edited {
 	const kdri_name_list *list;   /* names instead of edits; NULL: none */
 	kdri_edited_task *tasks;
 	int64_t ntasks;
-	bool classes;               /* labels are names of classes; else numbers of clusters */
-	kdri_names names;           /* of the classes of the result; their indices are labels */
-	int64_t numbers, room;      /* labels are below `numbers` */
-	int64_t before;             /* `numbers` of the result */
-	bool moved, merged, marked; /* whether some edit did */
+	bool classes;        /* labels are names of classes; else numbers of clusters */
+	kdri_names names;    /* of the classes of the result; their indices are labels */
+	int64_t numbers;     /* labels are below it */
+	bool merged, marked; /* whether some edit did */
 } kdri_edited;
 
 /* state.c: the labels of a result, or of one of its levels, before any edit. kdri_edited_close also after a failure. */
 kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_value *root,
                             const kdri_json_value *level, kdri_edited *out);
 void kdri_edited_close(kdri_edited *e);
-/* Makes room for the cluster with number e->numbers and adds it to that data set; classes to all. */
-kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name);
 /* What a cluster is called: its name, or NULL. */
 const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number);
 /* The same, else its title, if it still has the samples that it had. */
 const char *kdri_edited_called(const kdri_edited *e, int64_t task, int64_t number);
 /* The cluster that a label of the result belongs to now; -1: none. */
 int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *label);
-/* The probabilities of sample i by class, from its row in the result: those of merged classes are added. */
+/* The probabilities of a sample by class, from its row in the result: those of merged classes are added. */
 void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *row,
-                               int64_t i, double *p);
-/* The second choice of sample i: -1 for one that was moved by hand. */
+                               double *p);
+/* The second choice of sample i; -1: none. */
 int64_t kdri_edited_second(const kdri_edited *e, const kdri_edited_task *t, int64_t i);
 
 /* relabel.c: NAME.labels and NAME.samples.csv of a data set. */

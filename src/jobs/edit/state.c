@@ -89,7 +89,6 @@ static kdr_status state_open_task(kdri_edited *e, int64_t index)
 		                 "%s: data set %lld has %lld labels and another number of ids", e->result,
 		                 (long long)index + 1, (long long)t->n);
 	KDRI_DO(KDRI_NEW0(e->ctx, &t->labels, t->n));
-	KDRI_DO(KDRI_NEW0(e->ctx, &t->by_hand, t->n));
 	KDRI_DO(KDRI_NEW0(e->ctx, &t->wrong, t->n));
 	KDRI_DO(KDRI_NEW0(e->ctx, &t->notes, t->n));
 	KDRI_DO(state_take(e, labels, t->labels));
@@ -143,15 +142,12 @@ static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 /* Marks and notes of earlier edits. */
 static void state_find_marks(kdri_edited *e, kdri_edited_task *t)
 {
-	static const char *const marks[] = { "wrong", "moved_by_hand" };
-	const kdri_json_value *notes = kdri_json_get(t->json, "sample_notes");
-	for (int m = 0; m < 2; m++) {
-		const kdri_json_value *rows = kdri_json_get(t->json, marks[m]);
-		for (int64_t i = 0; i < kdri_json_count(rows); i++) {
-			const int64_t row = kdri_json_integer(kdri_json_at(rows, i), -1);
-			if (row >= 0 && row < t->n)
-				(m ? t->by_hand : t->wrong)[row] = 1;
-		}
+	const kdri_json_value *notes = kdri_json_get(t->json, "sample_notes"),
+	                      *rows = kdri_json_get(t->json, "wrong");
+	for (int64_t i = 0; i < kdri_json_count(rows); i++) {
+		const int64_t row = kdri_json_integer(kdri_json_at(rows, i), -1);
+		if (row >= 0 && row < t->n)
+			t->wrong[row] = 1;
 	}
 	for (int64_t i = 0; i < kdri_json_count(notes); i++) {
 		const kdri_json_value *note = kdri_json_at(notes, i);
@@ -187,7 +183,6 @@ kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_
 		KDRI_DO(state_take_clusters(out, out->tasks[t].json));
 	for (int64_t t = 0; t < out->ntasks; t++)
 		KDRI_DO(state_open_task(out, t));
-	out->before = out->room = out->numbers;
 	for (int64_t t = 0; t < out->ntasks; t++) {
 		KDRI_DO(KDRI_NEW0(ctx, &out->tasks[t].clusters, out->numbers));
 		KDRI_DO(KDRI_NEW0(ctx, &out->tasks[t].into, out->numbers));
@@ -204,26 +199,10 @@ void kdri_edited_close(kdri_edited *e)
 {
 	for (int64_t t = 0; e->tasks && t < e->ntasks; t++) {
 		KDRI_FREE(e->ctx, e->tasks[t].labels, e->tasks[t].into, e->tasks[t].clusters,
-		          e->tasks[t].by_hand, e->tasks[t].wrong, e->tasks[t].notes);
+		          e->tasks[t].wrong, e->tasks[t].notes);
 	}
 	kdri_free(e->ctx, e->tasks);
 	kdri_names_free(e->ctx, &e->names);
-}
-
-kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name)
-{
-	if (e->numbers == e->room) {
-		const int64_t room = e->room + e->room / 2 + 8;
-		for (int64_t t = 0; t < e->ntasks; t++)
-			KDRI_DO(KDRI_GROW(e->ctx, &e->tasks[t].clusters, room));
-		e->room = room;
-	}
-	for (int64_t t = 0; t < e->ntasks; t++)
-		e->tasks[t].clusters[e->numbers] =
-		        (kdri_edited_cluster){ .exists = t == task || (e->classes && e->tasks[t].n > 0),
-			                       .name = name };
-	e->numbers++;
-	return KDR_OK;
 }
 
 const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number)
@@ -244,22 +223,19 @@ int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const k
 	const char *text = kdri_json_text(label, NULL);
 	const int64_t before =
 	        e->classes ? (text ? kdri_names_find(&e->names, text) : -1) : kdri_json_integer(label, -1);
-	return before >= 0 && before < e->before ? t->into[before] : -1;
+	return before >= 0 && before < e->numbers ? t->into[before] : -1;
 }
 
 int64_t kdri_edited_second(const kdri_edited *e, const kdri_edited_task *t, int64_t i)
 {
 	const int64_t now = kdri_edited_now(e, t, kdri_json_at(t->second, i));
-	return t->by_hand[i] || now == t->labels[i] ? -1 : now;
+	return now == t->labels[i] ? -1 : now;
 }
 
 void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *row,
-                               int64_t i, double *p)
+                               double *p)
 {
-	const bool by_hand = i < t->n && t->by_hand[i];
 	memset(p, 0, (size_t)e->numbers * sizeof *p);
-	if (by_hand)
-		p[t->labels[i]] = 1;
-	for (int64_t c = 0; c < KDRI_MIN(e->before, kdri_json_count(row)) && !by_hand; c++)
+	for (int64_t c = 0; c < KDRI_MIN(e->numbers, kdri_json_count(row)); c++)
 		p[t->into[c]] += kdri_json_number(kdri_json_at(row, c), 0);
 }

@@ -245,7 +245,7 @@ static void put_task(kdri_json *j, const kdri_json_value *task, int64_t room, in
 {
 	/* Integers or texts, one per sample. */
 	static const char *const choices[] = { "labels", "second", "truth", "before", NULL };
-	static const char *const rows[] = { "confidence", "moved", "wrong", "moved_by_hand", "ask", NULL };
+	static const char *const rows[] = { "confidence", "moved", "wrong", "ask", NULL };
 	kdri_json_object(j, NULL);
 	put_optionals(j, task, room);
 	put_mean_confidence(j, kdri_json_get(task, "confidence"));
