@@ -52,6 +52,13 @@ const cli_option cli_reading_options[] = {
 	CLI_VALUE("id-column", "NAME", "column with the row names: its name, or its number, starting at 1"),
 	CLI_VALUE("feature-names", "COLUMN",
 	          "AnnData: take the names of features, such as gene symbols, from this column of var"),
+	CLI_VALUE(
+	        "skip-rows", "N|auto",
+	        "CSV, Excel: number of rows above the header, or above the data without a header (default: auto, "
+	        "which finds titles above the header)"),
+	CLI_VALUE("sheet", "NAME|all",
+	          "Excel: the sheet to read; all: each sheet is a data set (default: the first sheet)",
+	          .any_text = true),
 	CLI_SWITCH("header", "CSV: the first line contains column names (default: detected)"),
 	CLI_VALUE("missing", "POLICY",
 	          "CSV: how to handle missing values (default: error; relate and embed: keep; cluster "

@@ -16,6 +16,7 @@ enum {
 	IN_VAR = 1 << 6,    /* AnnData, but not its obsm, whose columns have no names */
 	IN_JSON = 1 << 3,   /* JSON lines, with --text-column */
 	IN_FOLDER = 1 << 4, /* of texts, or of 10x Genomics */
+	IN_BOOK = 1 << 7,   /* Excel */
 	IN_OTHER = 1 << 5
 };
 
@@ -69,7 +70,8 @@ static const rule rules[] = {
 	  .because = "samples are compared by the files of the data sets, and the texts only explain" },
 	{ .options = "min-df max-df top-features", .with = "vocabulary", .because = "it sets the columns" },
 	/* files */
-	{ .options = "header columns recode decimal thousands",
+	{ .options = "sheet", .files = IN_BOOK, .kinds = "an Excel file" },
+	{ .options = "skip-rows header columns recode decimal thousands",
 	  .files = IN_TABLE,
 	  .kinds = "a CSV, TSV or Excel file" },
 	{ .options = "delimiter encoding", .files = IN_CSV, .kinds = "a CSV or TSV file" },
@@ -91,7 +93,7 @@ static const rule rules[] = {
 	  .needs = "data",
 	  .command = "evaluate" },
 	{ .options =
-	          "format label-column id-column feature-names header missing na columns rename recode delimiter decimal thousands encoding task-column "
+	          "format label-column id-column feature-names skip-rows sheet header missing na columns rename recode delimiter decimal thousands encoding task-column "
 	          "batch-key transpose stream text-column",
 	  .needs = "data emd",
 	  .command = "evaluate" },
@@ -167,10 +169,11 @@ static unsigned kind_of(const cli_args *args, const char *path)
 		return IN_JSON;
 	const unsigned holds =
 	        kdr_format_holds(strcmp(from, "table") == 0 ? "csv" : format, *from ? "" : path);
-	const unsigned kind = (holds & KDR_HOLDS_COLUMNS ? IN_TABLE : 0u) |
-	                      (holds & KDR_HOLDS_CHARACTERS ? IN_CSV : 0u) |
-	                      (holds & KDR_HOLDS_OBS ? IN_OBS : 0u) |
-	                      (holds & KDR_HOLDS_OBS && !strstr(path, "obsm/") ? IN_VAR : 0u);
+	const unsigned kind =
+	        (holds & KDR_HOLDS_COLUMNS ? IN_TABLE : 0u) |
+	        ((holds & (KDR_HOLDS_COLUMNS | KDR_HOLDS_CHARACTERS)) == KDR_HOLDS_COLUMNS ? IN_BOOK : 0u) |
+	        (holds & KDR_HOLDS_CHARACTERS ? IN_CSV : 0u) | (holds & KDR_HOLDS_OBS ? IN_OBS : 0u) |
+	        (holds & KDR_HOLDS_OBS && !strstr(path, "obsm/") ? IN_VAR : 0u);
 	/* An unknown format is reported when the file is read. */
 	return kind ? kind : holds || corpus ? IN_OTHER : ~0u;
 }

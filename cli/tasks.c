@@ -46,6 +46,8 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.missing = cli_get(args, "missing", NULL),
 		.decimal = cli_get(args, "decimal", NULL),
 		.thousands = cli_get(args, "thousands", NULL),
+		.skip_rows = cli_get(args, "skip-rows", NULL),
+		.sheet = cli_get(args, "sheet", NULL),
 		.transpose = cli_flag(args, "transpose"),
 		.task_column = cli_get(args, "task-column", cli_get(args, "batch-key", NULL)),
 		.columns = cli_get(args, "columns", NULL),

@@ -18,7 +18,7 @@ COLUMNS = "str | Sequence[str] | Mapping[str, str | None] | None"
 PARAMETERS = {
     "X": "Tables", "tasks": "Tables", "sources": "Tables", "targets": "Tables", "X_target": "Tables", "table": "Tables", "path": "Any",
     "k": "int | str | Sequence[int | str | range] | Mapping[str, int | str | range] | None", "method": "str", "options": "Mapping[str, Any] | None", "columns": COLUMNS,
-    "missing": "str | None", "decimal": "str | None", "thousands": "str | None", "id_column": "str | None", "label_column": "str | None", "task_column": "str | None",
+    "missing": "str | None", "decimal": "str | None", "thousands": "str | None", "skip_rows": "int | str | None", "sheet": "str | None", "id_column": "str | None", "label_column": "str | None", "task_column": "str | None",
     "na": "str | Sequence[str] | None", "weight": "str | None", "norm": "str | None", "scale": "str | None", "threads": "int | None",
     "device": "str | None", "time_limit": "float | None", "max_memory": "float | None", "size": "float | None", "map": "bool", "probabilities": "bool", "force": "bool",
     "format": "str | None", "name": "str | None", "text_column": "str | None", "texts": "Mapping[str, Any] | None", "delimiter": "str | None",

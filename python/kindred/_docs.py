@@ -61,6 +61,12 @@ decimal : {{'.', ','}}, optional
     Decimal sign of numbers. By default it is detected for each column.
 thousands : {{'.', ',', "'", 'space', 'none'}}, optional
     What separates thousands. By default it is detected for each column.
+skip_rows : int or 'auto', optional
+    Number of rows above the header of a file. By default titles above the header
+    are found.
+sheet : str, optional
+    Sheet of a workbook; ``"all"``: each sheet is a data set. By default it is the
+    first.
 id_column : str, optional
     Column with the sample names.
 label_column : str, optional

@@ -99,7 +99,7 @@ def _checked(x):
     return x if isinstance(x, (Data, TextSets)) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
 
 
-READING = ("columns", "rename", "recode", "missing", "na", "decimal", "thousands", "id_column", "label_column", "task_column", "text_column", "texts", "vectors")
+READING = ("columns", "rename", "recode", "missing", "na", "decimal", "thousands", "skip_rows", "sheet", "id_column", "label_column", "task_column", "text_column", "texts", "vectors")
 
 
 def _check_reading(how):
@@ -274,7 +274,8 @@ class Clusterer(ClusterMixin, Estimator):
             `tasks`, one row per row of `X`.
         **reading : dict
             Options of :func:`cluster` for paths, DataFrames and texts: ``columns``,
-            ``rename``, ``recode``, ``missing``, ``na``, ``decimal``, ``thousands``, ``id_column``,
+            ``rename``, ``recode``, ``missing``, ``na``, ``decimal``, ``thousands``, ``skip_rows``,
+            ``sheet``, ``id_column``,
             ``label_column``, ``task_column``, ``text_column``, ``texts`` and
             ``vectors``. Rows that ``missing="drop-row"`` skips, or that only one of
             `X` and `explain` has, have the label -1.

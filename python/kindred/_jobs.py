@@ -367,7 +367,7 @@ def finish(session, result):
 
 
 @documented
-def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, id_column=None,
+def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, skip_rows=None, sheet=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, vectors=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None,
@@ -475,7 +475,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     if known_column is not None and (known is not None or label_column is not None):
         raise ValueError(f"known_column has no effect with {'known' if known is not None else 'label_column'}: remove one of them")
     label_column = label_column if known_column is None else known_column
-    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "thousands": thousands, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "thousands": thousands, "skip_rows": skip_rows, "sheet": sheet, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     texts = {**how, "text_column": text_column, "texts": with_vectors(texts, vectors)}
     (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(texts, explain),
@@ -597,7 +597,7 @@ def _labels(texts):
 
 
 @documented
-def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None,
+def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, skip_rows=None, sheet=None,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, vectors=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
@@ -689,7 +689,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     if targets is None:
         raise ValueError("targets is missing: pass the data set to label")
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
-    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "thousands": thousands, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "thousands": thousands, "skip_rows": skip_rows, "sheet": sheet, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     made = {"how": how, "method": method, "family": "transfer", "more": True}
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
@@ -758,7 +758,7 @@ def _known(o, target_labels, values):
     return keep
 
 
-_READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "thousands", "columns", "delimiter", "encoding",
+_READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "thousands", "skip_rows", "sheet", "columns", "delimiter", "encoding",
               "task_column", "text_column", "feature_names")
 _READ_FLAGS = ("transpose", "typed", "may_lack_labels", "may_lack_columns", "temporary", "together_only")
 
@@ -776,7 +776,7 @@ def _elsewhere(path):
 
 
 @documented
-def read(path, *, format=None, name=None, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, id_column=None, label_column=None,
+def read(path, *, format=None, name=None, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, thousands=None, skip_rows=None, sheet=None, id_column=None, label_column=None,
          task_column=None, text_column=None, texts=None, vectors=None, delimiter=None, encoding=None, header=None, transpose=False, model=None, stream=None,
          feature_names=None, may_lack_labels=False, may_lack_columns=False):
     r"""Read a data set from a file, a folder or a DataFrame.
@@ -944,7 +944,7 @@ def reading(options):
         elif name not in _READ_TEXT:
             raise TypeError(f"read() got an unexpected keyword argument '{name}'")
         elif value is not None:
-            keep.append(chars(value))
+            keep.append(chars(str(value) if name == "skip_rows" else value))
             setattr(o, name, keep[-1])
     if model is not None:
         keep.append(model)

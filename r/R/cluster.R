@@ -36,6 +36,10 @@
 #'   it is detected.
 #' @param thousands What separates thousands in numbers in text: `"."`, `","`, `"'"`,
 #'   `"space"` or `"none"`. By default it is detected.
+#' @param skip_rows Number of rows above the header of a file. By default titles
+#'   above the header are found.
+#' @param sheet Sheet of a workbook; `"all"`: each sheet is a data set. By default it
+#'   is the first.
 #' @param id_column,label_column,task_column Columns of tables with the names of
 #'   the samples, their known classes, and the data set that each row belongs to.
 #'   Row names of matrices and data frames are used as names of samples.
@@ -122,7 +126,7 @@ kd_cluster <- function(x, ...) UseMethod("kd_cluster")
 #' @rdname kd_cluster
 #' @export
 kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), ..., columns = NULL, rename = NULL, recode = NULL, missing = NULL,
-                               na = NULL, decimal = NULL, thousands = NULL, id_column = NULL, label_column = NULL, task_column = NULL,
+                               na = NULL, decimal = NULL, thousands = NULL, skip_rows = NULL, sheet = NULL, id_column = NULL, label_column = NULL, task_column = NULL,
                                text_column = NULL, texts = NULL, vectors = NULL, weight = NULL, norm = NULL, scale = NULL, features = NULL,
                                top_features = NULL, top_by = NULL, fit_on = NULL, preprocess = "default", features_from = NULL,
                                feature_options = list(), pooled = FALSE, init = NULL,
@@ -141,7 +145,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                   quality = flag(quality, "quality"), resamples = resamples, model_size = model_size,
                                   model_without_samples = flag(model_without_samples, "model_without_samples")))
   group <- c(as_tables(x, "x"), list(stem = "task", may_lack = !is.null(known_column)))
-  reads <- reading(columns, rename, recode, missing, na, decimal, thousands, id_column, label_column %||% known_column, task_column, text_column, with_vectors(texts, vectors))
+  reads <- reading(columns, rename, recode, missing, na, decimal, thousands, skip_rows, sheet, id_column, label_column %||% known_column, task_column, text_column, with_vectors(texts, vectors))
   loaded <- load_groups(session, list(group), if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "cluster"), !is.null(explain))[[1]]
   if (!is.null(explain)) explain_by(session, loaded, length(group$tables), explain, reads)
   combine(session, loaded$sets, explain, both_views)

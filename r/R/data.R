@@ -122,7 +122,7 @@ read_paths <- function(session, paths, names, how, may_lack = rep(FALSE, length(
   call_c(session, C_read_sets, if (is.null(memory)) path.expand(paths) else paths, as.character(names), may_lack, how, memory, model)
 
 # The options of reading in the form of C; NULL values are removed.
-reading <- function(columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL, thousands = NULL, id_column = NULL, label_column = NULL,
+reading <- function(columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL, thousands = NULL, skip_rows = NULL, sheet = NULL, id_column = NULL, label_column = NULL,
                     task_column = NULL, text_column = NULL, texts = NULL, ...) {
   text <- function(value, name) {
     if (!is.null(value) && (!(is.character(value) || is.numeric(value)) || length(value) != 1 || is.na(value)))
@@ -139,7 +139,7 @@ reading <- function(columns = NULL, rename = NULL, recode = NULL, missing = NULL
   how <- list(columns = columns_text(columns), rename = if (length(rename)) paste0(quoted(names(rename)), "=", rename),
               recode = recode_words(recode),
               missing = text(missing, "missing"), na = if (length(na)) as.character(na), decimal = text(decimal, "decimal"),
-              thousands = text(thousands, "thousands"),
+              thousands = text(thousands, "thousands"), skip_rows = text(skip_rows, "skip_rows"), sheet = text(sheet, "sheet"),
               id_column = text(id_column, "id_column"), label_column = text(label_column, "label_column"),
               task_column = text(task_column, "task_column"), text_column = text(text_column, "text_column"),
               texts = if (!is.null(lines)) paste0(lines, "\n"), ...)

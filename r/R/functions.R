@@ -216,13 +216,13 @@ new_data <- function(pointer) structure(list(name = .Call(C_data_info, pointer)$
 #' plants
 #' labels(plants)
 #' @export
-kd_read <- function(path, ..., format = NULL, name = NULL, columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL, thousands = NULL,
+kd_read <- function(path, ..., format = NULL, name = NULL, columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL, thousands = NULL, skip_rows = NULL, sheet = NULL,
                     id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, delimiter = NULL,
                     encoding = NULL, header = NULL, transpose = FALSE, model = NULL, feature_names = NULL) {
   no_more(list(...), names(formals(kd_read)))
   session <- session_open()
   on.exit(session_close(session))
-  how <- reading(columns, rename, recode, missing, na, decimal, thousands, id_column, label_column, task_column, text_column, texts, format = format,
+  how <- reading(columns, rename, recode, missing, na, decimal, thousands, skip_rows, sheet, id_column, label_column, task_column, text_column, texts, format = format,
                  delimiter = delimiter, encoding = encoding, header = header, transpose = flag(transpose, "transpose"), feature_names = feature_names)
   pointer <- if (inherits(model, "kindred")) call_c(session, C_model_make, alive(model)) else if (!is.null(model)) model$pointer
   if (is.data.frame(path) && !is.null(text_column)) {

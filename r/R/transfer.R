@@ -43,7 +43,7 @@
 #' table(transferred = labels(tr), known = labels(sets[[2]]))
 #' @export
 kd_transfer <- function(source, labels = NULL, target, method = "auto", options = list(), ..., bridges = NULL, views = NULL,
-                        probabilities = FALSE, columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL, thousands = NULL,
+                        probabilities = FALSE, columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL, thousands = NULL, skip_rows = NULL, sheet = NULL,
                         id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, vectors = NULL, weight = NULL,
                         norm = NULL, scale = NULL, features = NULL, top_features = NULL, top_by = NULL, fit_on = NULL,
                         preprocess = "default", features_from = NULL, feature_options = list(), map = TRUE, model = FALSE,
@@ -62,7 +62,7 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
                                   model_without_samples = flag(model_without_samples, "model_without_samples")))
   if (is_cells(source) && is.character(labels) && length(labels) == 1 && ncol(source) > 1) labels <- cell_column(source, labels)
   group <- function(x, stem, may_lack) c(as_tables(x, stem), list(stem = stem, may_lack = may_lack))
-  reads <- reading(columns, rename, recode, missing, na, decimal, thousands, id_column, label_column, task_column, text_column, with_vectors(texts, vectors))
+  reads <- reading(columns, rename, recode, missing, na, decimal, thousands, skip_rows, sheet, id_column, label_column, task_column, text_column, with_vectors(texts, vectors))
   groups <- list(group(source, "source", !is.null(labels)), group(target, "target", TRUE), group(bridges, "bridge", TRUE),
                  group(views, "view", TRUE))
   loaded <- load_groups(session, groups, if (is.null(explain)) reads else without_texts(reads), default_missing(algorithm, "transfer"), !is.null(explain))

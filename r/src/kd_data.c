@@ -216,6 +216,8 @@ static void reading_options(SEXP how, kdr_read_options *o)
 	o->missing = kd_text(kd_get(how, "missing"));
 	o->decimal = kd_text(kd_get(how, "decimal"));
 	o->thousands = kd_text(kd_get(how, "thousands"));
+	o->skip_rows = kd_text(kd_get(how, "skip_rows"));
+	o->sheet = kd_text(kd_get(how, "sheet"));
 	o->columns = kd_text(kd_get(how, "columns"));
 	o->na = kd_texts(kd_get(how, "na"));
 	o->rename = kd_texts(kd_get(how, "rename"));

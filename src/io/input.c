@@ -53,6 +53,10 @@ struct kdri_input {
 	int fd;
 	const unsigned char *memory; /* instead of fd: the remaining bytes */
 	size_t memory_left, memory_size;
+	kdri_maker
+	        maker; /* instead of both, if it has a function; piece: what is left of what it made last */
+	const char *piece;
+	size_t piece_left;
 	unsigned char *held; /* bytes of a pipe, kept to be read again */
 	bool gzip, end_of_file, stream_open;
 	int64_t size, consumed, unpacked;
@@ -171,6 +175,13 @@ static kdr_status input_take(kdr_context *ctx, kdri_input *in, unsigned char *to
 		memcpy(to, in->memory, (size_t)n);
 		in->memory += n;
 		in->memory_left -= (size_t)n;
+	} else if (in->maker.make) {
+		if (in->piece_left == 0)
+			KDRI_DO(in->maker.make(ctx, in->maker.user, &in->piece, &in->piece_left));
+		n = (ssize_t)KDRI_MIN(in->piece_left, room);
+		memcpy(to, in->piece, (size_t)n);
+		in->piece += n;
+		in->piece_left -= (size_t)n;
 	} else if (ctx->threads > 1 && in->size >= 0 && room >= (size_t)PIECES * BUFFER / 4) {
 		n = input_read_pieces(ctx, in, to, room);
 	} else {
@@ -217,6 +228,25 @@ kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t siz
 	in->memory = size > 0 ? data : (const void *)"";
 	in->memory_left = in->memory_size = size;
 	in->size = (int64_t)size;
+	KDRI_TRY(kdri_strdup(ctx, name, &in->path));
+	KDRI_TRY(input_start(ctx, in));
+	*out = in;
+	in = NULL;
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+kdr_status kdri_input_made(kdr_context *ctx, const kdri_maker *maker, const char *name, kdri_input **out)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &in, 1));
+	memset(in, 0, offsetof(kdri_input, buffer));
+	in->fd = -1;
+	in->maker = *maker;
+	in->size = maker->size;
+	in->piece = "";
 	KDRI_TRY(kdri_strdup(ctx, name, &in->path));
 	KDRI_TRY(input_start(ctx, in));
 	*out = in;
@@ -349,7 +379,7 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 {
 	int64_t room = 0, used = 0;
 	held_line line = { .number = 1 };
-	if (in->memory || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
+	if (in->memory || in->maker.make || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
 		return KDR_OK;
 	while (!in->end_of_file) { /* compressed or not: the bytes are unchanged */
 		KDRI_DO(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
@@ -380,6 +410,9 @@ kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in)
 		in->memory -= in->memory_size - in->memory_left;
 		in->memory = in->held ? in->held : in->memory;
 		in->memory_left = in->memory_size;
+	} else if (in->maker.make) {
+		in->maker.again(in->maker.user);
+		in->piece_left = 0;
 	} else if (lseek(in->fd, 0, SEEK_SET) < 0) {
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be read a second time: %s", in->path,
 		                 strerror(errno));
@@ -396,7 +429,7 @@ kdr_status kdri_input_skip(kdr_context *ctx, kdri_input *in, int64_t bytes)
 {
 	unsigned char scratch[4096];
 	int64_t buffered = KDRI_MIN(bytes, (int64_t)(in->end - in->begin));
-	if (!in->gzip && !in->memory && in->size >= 0) {
+	if (!in->gzip && in->fd >= 0 && in->size >= 0) {
 		in->begin += (size_t)buffered;
 		bytes -= buffered;
 		if (bytes > 0 && lseek(in->fd, (off_t)bytes, SEEK_CUR) < 0)

@@ -15,6 +15,15 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 /* The same for bytes in memory, which must outlive the input; `name` is used instead of the path. */
 kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t size, const char *name,
                                   kdri_input **out);
+/* The same for a text that is made while it is read: `size` bytes. `make` gives the next piece, at least one byte until the end; `again`
+ * begins anew. */
+typedef struct kdri_maker {
+	kdr_status (*make)(kdr_context *ctx, void *user, const char **piece, size_t *length);
+	void (*again)(void *user);
+	void *user;
+	int64_t size;
+} kdri_maker;
+kdr_status kdri_input_made(kdr_context *ctx, const kdri_maker *maker, const char *name, kdri_input **out);
 /* Up to `want` bytes; *got < want only at the end. A damaged or truncated gzip stream is
  * KDR_ERR_FORMAT. */
 kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_t want, size_t *got);
@@ -78,10 +87,18 @@ bool kdri_ends_with(const char *text, const char *suffix);
 
 /* kdr_read for everything but texts. */
 kdr_status kdri_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out);
+/* The path itself or, of a workbook without a sheet in its path, those of the sheets that options->sheet names. Free with kdri_strings_free. */
+kdr_status kdri_sheet_paths(kdr_context *ctx, const char *path, const kdr_read_options *options, char ***out,
+                            int64_t *count);
+/* The same for functions that read one: *out is its path. */
+kdr_status kdri_sheet_path(kdr_context *ctx, const char *path, const kdr_read_options *options, char **out);
 /* The approximate memory of a file's data, estimated from its size on disk; 0 if there is no file. */
 double kdri_file_bytes(const char *path);
 /* Whether data sets of `bytes` bytes in total stay on disk. */
 bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes);
+
+/* xlsx_book.c: the sheets of a workbook that are not hidden, in their order. Free with kdri_strings_free. */
+kdr_status kdri_xlsx_sheets(kdr_context *ctx, const char *path, char ***out, int64_t *count);
 
 /* --- readers and writers: one file per format, all listed in formats.c ------------------------ */
 

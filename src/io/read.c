@@ -264,6 +264,56 @@ done:
 	return st;
 }
 
+kdr_status kdri_sheet_paths(kdr_context *ctx, const char *path, const kdr_read_options *o, char ***out,
+                            int64_t *count)
+{
+	kdr_status st = KDR_OK;
+	char *file = NULL, *member = NULL, *text = NULL, **names = NULL, **paths = NULL;
+	int64_t n = 0, made = 0;
+	const bool book = o->sheet && !o->memory && kdri_format_find(o->format, path) == &kdri_format_xlsx;
+	if (book)
+		KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
+	if (book && !member && strcmp(o->sheet, "all") == 0)
+		KDRI_TRY(kdri_xlsx_sheets(ctx, file, &names, &n));
+	else if (book && !member)
+		KDRI_TRY(kdri_strings_append(ctx, &names, &n, o->sheet));
+	for (int64_t i = 0; i < n; i++) {
+		const size_t room = strlen(path) + strlen(names[i]) + 2;
+		KDRI_TRY(KDRI_NEW(ctx, &text, (int64_t)room));
+		snprintf(text, room, "%s:%s", path, names[i]);
+		KDRI_TRY(kdri_strings_append(ctx, &paths, &made, text));
+		kdri_free(ctx, text);
+		text = NULL;
+	}
+	if (n == 0)
+		KDRI_TRY(kdri_strings_append(ctx, &paths, &made, path));
+	*out = paths;
+	*count = made;
+	paths = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, names, n);
+	kdri_strings_free(&ctx->allocator, paths, made);
+	KDRI_FREE(ctx, file, member, text);
+	return st;
+}
+
+kdr_status kdri_sheet_path(kdr_context *ctx, const char *path, const kdr_read_options *o, char **out)
+{
+	kdr_status st;
+	char **paths = NULL;
+	int64_t n = 0;
+	KDRI_TRY(kdri_sheet_paths(ctx, path, o, &paths, &n));
+	if (n != 1)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "%s: has %lld sheets, but one is needed here; name it with --sheet", path,
+		          (long long)n);
+	*out = paths[0];
+	paths[0] = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, paths, n);
+	return st;
+}
+
 kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_findings **out)
 {
@@ -271,8 +321,11 @@ kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_o
 	kdr_findings *found = NULL;
 	kdri_named named = { 0 };
 	kdr_read_options own;
+	char *sheet = NULL;
 	KDRI_NEED(ctx, path && out);
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
+	KDRI_TRY(kdri_sheet_path(ctx, path, &own, &sheet));
+	path = sheet;
 	const kdri_format *format = kdri_format_find(own.format, path);
 	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
 	found->allocator = ctx->allocator;
@@ -285,6 +338,7 @@ done:
 	if (ctx->named == &named)
 		kdri_named_end(ctx, &named);
 	kdr_findings_free(found);
+	kdri_free(ctx, sheet);
 	return st;
 }
 

@@ -182,32 +182,70 @@ static bool has_names(char *record, size_t length, char delimiter, const char *c
 	return found >= wanted;
 }
 
-/* Detects what separates the fields, before the first record is taken: one of , ; tab | under which the first record has all `names`
- * (NULL-terminated) or, without names, the first records all have the same number of fields. *out stays if none does. */
-static kdr_status records_delimiter(kdr_context *ctx, kdri_records *r, const char *const *names, char *out)
+/* The end of the record at p without its line end; NULL: there is none in the buffer. *next: the record after it. */
+static char *record_stop(const kdri_records *r, char *p, char delimiter, char **next)
 {
-	static const char candidates[] = ",;\t|";
-	enum { FIRST_RECORDS = 8 };
+	bool open;
+	char *end = r->buffer + r->end,
+	     *stop = p < end ? record_end(p, end, delimiter, r->end_of_file, &open) : NULL;
+	*next = stop && stop < end ? stop + 1 : end;
+	return stop && stop > p && stop[-1] == '\r' ? stop - 1 : stop;
+}
+
+/* Finds the header, before the first record is taken: among the first records, the first that has all `names` (NULL-terminated) if one of
+ * `delimiters` separates its fields. *above: the records before it; both stay if there is none. `most`: records to look at. */
+static kdr_status records_header(kdr_context *ctx, kdri_records *r, const char *const *names,
+                                 const char *delimiters, int64_t most, char *delimiter, int64_t *above)
+{
 	kdr_status st = KDR_OK;
 	char *copy = NULL;
 	if (r->begin == r->end && !r->end_of_file)
 		KDRI_TRY(records_fill(ctx, r));
 	KDRI_TRY(KDRI_NEW(ctx, &copy, r->end - r->begin + 1));
-	for (const char *c = candidates; *c; c++) {
-		char *p = r->buffer + r->begin, *end = r->buffer + r->end, *stop;
-		int64_t fields, first = 0;
-		bool open, fits = true;
-		/* Whether all named columns are in the first record or, without names, all of several records have
-		 * the same number of fields. */
-		for (int i = 0; p < end && fits && i < (names[0] ? 1 : FIRST_RECORDS); i++, p = stop + 1) {
-			if (!(stop = record_end(p, end, *c, r->end_of_file, &open)))
-				break;
-			size_t n = (size_t)(stop - p);
-			n -= n > 0 && p[n - 1] == '\r';
+	for (int64_t found = most, i = 0; i < most && found == most; i++)
+		for (const char *c = delimiters; *c && found == most; c++) {
+			char *p = r->buffer + r->begin, *stop = NULL, *next = p;
+			int64_t fields;
+			for (int64_t k = 0; k <= i; k++) {
+				p = next;
+				stop = record_stop(r, p, *c, &next);
+			}
+			if (!stop)
+				continue;
+			const size_t n = (size_t)(stop - p);
 			memcpy(copy, p, n);
-			fits = has_names(copy, n, *c, names, &fields);
+			if (has_names(copy, n, *c, names, &fields)) {
+				found = i;
+				*delimiter = *c;
+				*above = i;
+			}
+		}
+done:
+	kdri_free(ctx, copy);
+	return st;
+}
+
+/* Detects what separates the fields of a table without names: one of , ; tab | under which the first records all have the same number of
+ * fields. *out stays if none does. */
+static kdr_status records_delimiter(kdr_context *ctx, kdri_records *r, char *out)
+{
+	enum { FIRST_RECORDS = 8 };
+	static const char *const none[] = { NULL };
+	kdr_status st = KDR_OK;
+	char *copy = NULL;
+	if (r->begin == r->end && !r->end_of_file)
+		KDRI_TRY(records_fill(ctx, r));
+	KDRI_TRY(KDRI_NEW(ctx, &copy, r->end - r->begin + 1));
+	for (const char *c = ",;\t|"; *c; c++) {
+		char *p = r->buffer + r->begin, *stop, *next;
+		int64_t fields, first = 0;
+		bool fits = true;
+		for (int i = 0; fits && i < FIRST_RECORDS && (stop = record_stop(r, p, *c, &next));
+		     i++, p = next) {
+			memcpy(copy, p, (size_t)(stop - p));
+			(void)has_names(copy, (size_t)(stop - p), *c, none, &fields);
 			first = i == 0 ? fields : first;
-			fits = fits && fields == first && (names[0] || fields > 1);
+			fits = fields == first && fields > 1;
 		}
 		if (fits && first > 0) {
 			*out = *c;
@@ -233,6 +271,8 @@ struct kdri_corpus {
 	char delimiter;
 	bool header;
 	int64_t fields;           /* of a table: cells in its first row */
+	const char *skip_rows;    /* of a table: kdr_read_options */
+	int64_t above;            /* of a table: records above the header */
 	const char *field[ROLES]; /* the column or field of each role; NULL: none */
 	const char *only;         /* documents of other data sets are skipped; NULL: none */
 	int64_t column[ROLES];    /* of a table, from 0; -1: none */
@@ -310,6 +350,20 @@ done:
 	return st;
 }
 
+/* Skips the records above the header. */
+static kdr_status skip_records(kdr_context *ctx, kdri_corpus *c, int64_t count)
+{
+	char *record;
+	size_t length;
+	int64_t line;
+	bool more = true;
+	for (int64_t i = 0; i < count && more; i++)
+		KDRI_DO(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, &more));
+	return KDR_OK;
+}
+
+enum { HEADER_MOST = 48 }; /* records among which a header is searched */
+
 static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 {
 	const kdr_corpus *what = c->what;
@@ -327,8 +381,21 @@ static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%s: without a header, specify columns by number, from 1; found '%s'",
 		                 what->path, names[0]);
-	if (!what->delimiter && !tabs)
-		KDRI_DO(records_delimiter(ctx, c->records, names, &c->delimiter));
+	const bool fixed = what->delimiter || tabs, find = !c->skip_rows || strcmp(c->skip_rows, "auto") == 0;
+	const char *const skip = find ? "0" : c->skip_rows, *end = skip + strlen(skip);
+	const char own[] = { c->delimiter, '\0' };
+	int64_t more = 0;
+	if (kdri_parse_int(skip, end, &c->above) != end || c->above < 0)
+		return kdri_fail(ctx, KDR_ERR_OPTION,
+		                 "'%.40s' is not a number of rows to skip; use 0 or more, or auto", skip);
+	KDRI_DO(skip_records(ctx, c, c->above));
+	if (count > 0)
+		KDRI_DO(records_header(ctx, c->records, names, fixed ? own : ",;\t|", find ? HEADER_MOST : 1,
+		                       &c->delimiter, &more));
+	else if (!fixed)
+		KDRI_DO(records_delimiter(ctx, c->records, &c->delimiter));
+	KDRI_DO(skip_records(ctx, c, more));
+	c->above += more;
 	if (what->header == KDR_HEADER_YES || count > 0)
 		return read_header(ctx, c);
 	return KDR_OK;
@@ -568,6 +635,7 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, const kdri
 	c->field[ROLE_ID] = roles ? roles->id : NULL;
 	c->field[ROLE_TASK] = roles ? roles->task : NULL;
 	c->only = roles ? roles->only : NULL;
+	c->skip_rows = roles ? roles->skip_rows : NULL;
 	switch (what->kind) {
 	case KDR_CORPUS_FOLDER:
 		KDRI_TRY(kdri_folder_list(ctx, what->path, &c->files));
@@ -636,7 +704,9 @@ kdri_dialect kdri_corpus_dialect(const kdri_corpus *c)
 {
 	if (c->what->kind != KDR_CORPUS_TABLE)
 		return (kdri_dialect){ 0 };
-	return (kdri_dialect){ .delimiter = c->delimiter, .header = c->header, .fields = c->fields };
+	return (kdri_dialect){
+		.delimiter = c->delimiter, .header = c->header, .fields = c->fields, .above = c->above
+	};
 }
 
 int64_t kdri_corpus_total(const kdri_corpus *c)

@@ -66,7 +66,8 @@ static kdr_corpus corpus_of(kdr_context *ctx, const kdr_task_path *path, const k
 	if (out.label_field && (path->may_lack_labels || o->may_lack_labels) &&
 	    kdri_corpus_can_reopen(&out)) {
 		kdri_corpus *opened = NULL; /* fails if the column does not exist */
-		if (kdri_corpus_open(ctx, &out, NULL, &opened) != KDR_OK)
+		const kdri_corpus_roles roles = { .skip_rows = o->skip_rows };
+		if (kdri_corpus_open(ctx, &out, &roles, &opened) != KDR_OK)
 			out.label_field = NULL;
 		kdri_corpus_close(ctx, opened);
 	}
@@ -114,6 +115,7 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	kdr_text_options how;
 	const kdri_corpus_roles roles = { .id = options->id_column,
 		                          .task = options->task_column,
+		                          .skip_rows = options->skip_rows,
 		                          .vectors = (kdri_vectors *)options->vectors };
 	char *settings = NULL;
 	double start = kdri_now();
@@ -170,6 +172,7 @@ static kdr_status read_alone(kdr_context *ctx, const kdr_task_path *path, const 
 	const double start = kdri_now();
 	const kdri_corpus_roles roles = { .id = options->id_column,
 		                          .task = group ? options->task_column : NULL,
+		                          .skip_rows = options->skip_rows,
 		                          .only = group };
 	kdr_corpus what = corpus_of(ctx, path, options);
 	what.name = set->name;
@@ -345,15 +348,62 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 {
 	kdr_status st;
 	kdr_read_options o;
+	char *sheet = NULL;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!path || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read: path and out must not be NULL");
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &o));
-	const kdr_task_path one = { .path = path, .name = o.name };
-	st = is_text(path, &o) ? tasks_read_texts(ctx, &one, 1, &o, out) : kdri_read(ctx, path, &o, out);
+	KDRI_TRY(kdri_sheet_path(ctx, path, &o, &sheet));
+	const kdr_task_path one = { .path = sheet, .name = o.name };
+	st = is_text(sheet, &o) ? tasks_read_texts(ctx, &one, 1, &o, out) : kdri_read(ctx, sheet, &o, out);
 done:
+	kdri_free(ctx, sheet);
 	return st;
+}
+
+/* Paths with those of sheets in place of their workbooks (kdri_sheet_paths). */
+typedef struct sheets {
+	kdr_task_path *list;
+	int64_t *of;   /* of each: the path that was given */
+	char ***paths; /* of each of the `given` paths that were expanded */
+	int64_t *lengths;
+	int64_t given, count;
+} sheets;
+
+static kdr_status sheets_new(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,
+                             const kdr_read_options *o, sheets *out)
+{
+	KDRI_DO(kdri_calloc(ctx, &out->paths, npaths, sizeof *out->paths));
+	KDRI_DO(KDRI_NEW0(ctx, &out->lengths, npaths));
+	for (int64_t i = 0; i < npaths; i++) {
+		if (!paths[i].path)
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read_tasks: path %lld of %lld is NULL",
+			                 (long long)i + 1, (long long)npaths);
+		KDRI_DO(kdri_sheet_paths(ctx, paths[i].path, o, &out->paths[i], &out->lengths[i]));
+		out->given = i + 1;
+		out->count += out->lengths[i];
+	}
+	KDRI_DO(KDRI_NEW(ctx, &out->list, out->count));
+	KDRI_DO(KDRI_NEW(ctx, &out->of, out->count));
+	int64_t n = 0;
+	for (int64_t i = 0; i < npaths; i++)
+		for (int64_t k = 0; k < out->lengths[i]; k++) {
+			out->list[n] = paths[i];
+			out->list[n].path = out->paths[i][k];
+			if (out->lengths[i] > 1)
+				out->list[n].name = NULL; /* that of the sheet */
+			out->of[n++] = i;
+		}
+	kdri_name_paths(out->list, out->count);
+	return KDR_OK;
+}
+
+static void sheets_free(kdr_context *ctx, sheets *s)
+{
+	for (int64_t i = 0; i < s->given; i++)
+		kdri_strings_free(&ctx->allocator, s->paths[i], s->lengths[i]);
+	KDRI_FREE(ctx, s->paths, s->lengths, s->list, s->of);
 }
 
 kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,
@@ -363,7 +413,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	tasks made = { 0 };
 	kdri_named named = { 0 };
 	kdr_data **read = NULL;
-	kdr_task_path *list = NULL; /* with names */
+	sheets s = { .given = 0 };
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!paths || npaths < 1 || !out || !count)
@@ -378,19 +428,15 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		        ctx, KDR_ERR_ARGUMENT,
 		        "kdr_read_tasks: a table in memory must be the only input, but there are %lld others",
 		        (long long)npaths - 1);
+	KDRI_TRY(sheets_new(ctx, paths, npaths, &o, &s));
+	const kdr_task_path *list = s.list;
+	npaths = s.count;
 	bytes += o.memory ? (double)o.memory_bytes : 0;
-	for (int64_t i = 0; i < npaths; i++) {
-		if (!paths[i].path)
-			KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "kdr_read_tasks: path %lld of %lld is NULL",
-			          (long long)i + 1, (long long)npaths);
-		bytes += o.memory ? 0 : kdri_file_bytes(paths[i].path);
-	}
+	for (int64_t i = 0; i < npaths; i++)
+		bytes += o.memory ? 0 : kdri_file_bytes(list[i].path);
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	kdri_expect(ctx, bytes);
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
-	KDRI_TRY(KDRI_NEW(ctx, &list, npaths));
-	memcpy(list, paths, (size_t)npaths * sizeof *list);
-	kdri_name_paths(list, npaths);
 	KDRI_TRY(tasks_read_texts(ctx, list, npaths, &o, read));
 	KDRI_TRY(kdri_named_begin(ctx, &o, npaths > 1 || o.may_lack_columns, &named));
 	KDRI_TRY(read_paths(ctx, list, npaths, &o, read));
@@ -398,6 +444,8 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		KDRI_TRY(kdri_named_check(ctx, &o, read, npaths));
 	for (int64_t i = 0; i < npaths; i++)
 		KDRI_TRY(add_set(ctx, list, npaths, &o, &read[i], i, &made));
+	for (int64_t i = 0; i < made.count; i++)
+		made.from[i] = s.of[made.from[i]];
 	for (int64_t i = 0; o.temporary && i < made.count; i++)
 		made.sets[i]->path[0] = '\0';
 	*out = made.sets;
@@ -410,10 +458,11 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 done:
 	if (ctx->named == &named)
 		kdri_named_end(ctx, &named);
-	for (int64_t i = 0; read && i < npaths; i++)
+	for (int64_t i = 0; read && i < s.count; i++)
 		kdr_data_free(read[i]);
 	for (int64_t i = 0; made.sets && i < made.count; i++)
 		kdr_data_free(made.sets[i]);
-	KDRI_FREE(ctx, list, read, made.sets, made.from);
+	sheets_free(ctx, &s);
+	KDRI_FREE(ctx, read, made.sets, made.from);
 	return st;
 }

@@ -166,6 +166,7 @@ typedef struct kdri_document {
 typedef struct kdri_corpus_roles {
 	const char *id, *task;
 	kdri_vectors *vectors; /* with options.terms, which are its words: of a model; or NULL */
+	const char *skip_rows; /* of a table, as in kdr_read_options */
 	const char *only; /* with task: other documents than those of this data set are skipped; or NULL */
 } kdri_corpus_roles;
 typedef struct kdri_corpus kdri_corpus;

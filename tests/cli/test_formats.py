@@ -325,6 +325,80 @@ class Formats(CliTest):
             z.writestr("xl/sharedStrings.xml", strings)
             z.writestr("xl/styles.xml", styles)
 
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_excel_sheets(self):
+        book = openpyxl.Workbook()
+        book.active.title = "North"
+        book.create_sheet("South")
+        book.create_sheet("Hidden").sheet_state = "hidden"
+        for s, sheet in enumerate(book.worksheets):
+            sheet.append(["height", "width"])
+            for i in range(10):
+                sheet.append([i % 2 * 5 + i * .125 + s, 3 - i * .25])
+        book.save(self.path("t.xlsx"))
+        cluster = ["cluster", "-m", "kmeans", "-k", 2, "--force", "-o", "out"]
+        for options, names, paths in (([], ["t"], ["t.xlsx"]), (["--sheet", "South"], ["t:South"], ["t.xlsx:South"]),
+                                      (["--sheet", "all"], ["North", "South"], ["t.xlsx:North", "t.xlsx:South"])):
+            out = self.run_kindred(*cluster, *options, "t.xlsx").stdout
+            tasks = self.result()["tasks"]
+            self.assertEqual([t["path"] for t in tasks], paths)
+            self.assertEqual("t.xlsx: sheet 'North' was read, but not: South; use --sheet NAME to read another, or --sheet all" in out, not options)
+            self.assertEqual(any("but not: South" in w for w in self.result()["warnings"]), not options)
+        self.run_kindred(*cluster, "--sheet", "all", "--write-table", "w.xlsx", "t.xlsx")
+        self.assertEqual([s["C1"].value for s in openpyxl.load_workbook(self.path("w.xlsx")).worksheets], ["cluster", "cluster", None])
+        self.run_kindred("convert", "-q", "--sheet", "South", "t.xlsx", "s.csv")
+        self.assertEqual(self.read("s.csv").splitlines()[1], "1,3")
+        self.run_kindred("convert", "-q", "--force", "--sheet", "Hidden", "t.xlsx", "s.csv")
+        self.assertEqual(self.read("s.csv").splitlines()[1], "2,3")
+        self.fails("convert", "--sheet", "all", "t.xlsx", "a.csv", code=None, says=["t.xlsx", "2 sheets", "--sheet"])
+        self.fails("convert", "--sheet", "East", "t.xlsx", "a.csv", code=3, says=["East", "North", "South"])
+        self.fails("convert", "--sheet", "South", "s.csv", "a.csv", code=2, says="--sheet has no effect")
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_excel_texts_titles_hidden_rows_and_formulas(self):
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.append(["Umsatzbericht 2024"])
+        sheet.append([])
+        sheet.append(["Region", "Umsatz", "Menge"])
+        for i in range(8):
+            sheet.append([f"R{i}", f"{i + 1}.500", 1.234 + i])
+        sheet.row_dimensions[5].hidden = sheet.row_dimensions[6].hidden = True
+        book.save(self.path("t.xlsx"))
+        self.fails("convert", "t.xlsx", "o.csv", code=3, says=["line 4, column 2 (Umsatz)", "'1.500' is ambiguous", "--thousands"])
+        for sheet_name in ([], ["--sheet", "Sheet"]):
+            for skip in ([], ["--skip-rows", "2"]):
+                for decimal in (["--thousands", "."], ["--decimal", ","]):
+                    said = self.run_kindred("convert", "--force", *sheet_name, *skip, *decimal, "t.xlsx", "o.csv").stderr
+                    self.assertEqual(self.read("o.csv").splitlines()[:2], ['"",Umsatz,Menge', "R0,1500,1.234"])
+                    self.assertIn("2 hidden or filtered rows were read like the others", said)
+                    self.assertEqual("2 rows were skipped, because the header appears to be in line 3" in said, not skip)
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--thousands", ".", "-o", "out", "--write-table", "w.xlsx", "t.xlsx")
+        written = openpyxl.load_workbook(self.path("w.xlsx")).active
+        self.assertEqual([written.cell(row, 4).value for row in (1, 3)], [None, "cluster"])
+        self.assertEqual(sum(written.cell(row, 4).value is not None for row in range(4, 12)), 8)
+        sheet["D3"] = "Summe"
+        for i in range(8):
+            sheet[f"D{i + 4}"] = f"=C{i + 4}*2"
+        book.save(self.path("f.xlsx"))
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--thousands", ".", "--missing", "error", "--columns", "+Summe,+Umsatz", "f.xlsx", code=3,
+                   says=["the first in D4", "save it"])
+        said = self.run_kindred("convert", "--force", "--thousands", ".", "f.xlsx", "o.csv").stderr
+        self.assertIn("8 formulas have no stored value and are missing (the first in D4); open the file in a spreadsheet program and save it", said)
+        alone = openpyxl.Workbook()
+        alone.active["A1"] = "=1+1"
+        alone.save(self.path("f.xlsx"))
+        self.fails("convert", "f.xlsx", "a.csv", code=3, says=["only formulas without stored values (the first in A1)"])
+
+    def test_excel_text_that_many_cells_share(self):
+        n, length = 3000, 30000  # 90 MB as text, 1 kB as a file
+        rows = "".join("<row r='%d'><c r='A%d'><v>%d</v></c><c r='B%d' t='s'><v>0</v></c></row>" % (i, i, i * i % 7, i) for i in range(1, n))
+        self.workbook("bomb.xlsx", "<worksheet><sheetData>%s</sheetData></worksheet>" % rows, "<sst><si><t>%s</t></si></sst>" % ("x" * length))
+        self.fails("convert", "--max-unpacked", "40M", "bomb.xlsx", "o.csv", code=3, says=["bomb.xlsx", "--max-unpacked"])
+        # a single copy is held, whatever the number of cells
+        self.run_kindred("convert", "-q", "--max-memory", "40M", "bomb.xlsx", "o.npy")
+        self.assertEqual(np.load(self.path("o.npy")).shape, (n - 1, 1))
+
     def test_excel_damaged_and_hostile(self):
         row = "<row r='%d'><c r='A%d'%s><v>%s</v></c><c r='B%d'><v>1</v></c></row>"
         for sheet, says in (

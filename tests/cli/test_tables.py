@@ -265,6 +265,57 @@ class Dialects(Tables):
         self.write("d.csv", "a;b\n1,5;1\n2.5;2\n")
         self.fails("convert", "d.csv", "o.npy", code=3, says=["line 3", "column 1 (a)", "'2.5'", "--decimal"])
 
+    def test_rows_above_the_header(self):
+        table = "Region;Umsatz;Menge\nNord;1,5;3\nSüd;2,5;4\nWest;3,5;7\n"
+        want = (["", "Umsatz", "Menge"], [["Nord", "1.5", "3"], ["Süd", "2.5", "4"], ["West", "3.5", "7"]])
+        for above, rows in (("", 0), ("Umsatzbericht 2024\n", 1), ("Umsatzbericht\nStand: 31.12.2024\n\n", 3), ("Bericht 2024;;\n;;\n", 2),
+                            ("Quelle;Amt\nJahr;2024\n;;\n", 3), (";Werte;\n", 1), ("a, b, c\nd, e\n", 2)):
+            for options in ([], ["--skip-rows", "auto"], ["--skip-rows", str(rows)]):
+                self.write("t.csv", above + table)
+                self.assertEqual(self.table("t.csv", *options), want, (above, options))
+            if rows:
+                said = f"t.csv: {rows} row{'s were' if rows > 1 else ' was'} skipped, because the header appears to be in line {rows + 1}"
+                self.assertIn(said, self.run_kindred("cluster", "-k", 2, "-m", "kmeans", "--force", "-o", "out", "t.csv").stdout)
+                self.assertTrue(any(said in w for w in self.result()["warnings"]))
+                self.assertIn("--skip-rows", self.run_kindred("inspect", "t.csv").stdout)
+        # the line of an error is that of the file
+        self.write("t.csv", "Bericht\n\n" + table + "Ost;x;1\nMitte;4,5;2\n")
+        self.fails("convert", "t.csv", "o.csv", code=3, says=["line 7", "column 2 (Umsatz)", "'x'"])
+        # with other options
+        self.write("t.csv", "Bericht\n\nRegion;Umsatz;Menge\nNord;1.500;3\nSüd;2.500;4\n")
+        self.fails("convert", "t.csv", "o.csv", code=3, says=["line 4", "--thousands"])
+        for option in (["--thousands", "."], ["--decimal", ","]):
+            for skip in ([], ["--skip-rows", "2"]):
+                self.assertEqual(self.table("t.csv", *option, *skip), (["", "Umsatz", "Menge"], [["Nord", "1500", "3"], ["Süd", "2500", "4"]]))
+        # what was above the header is copied with the table
+        self.write("t.csv", "Bericht\n\n" + table)
+        self.run_kindred("cluster", "-q", "-k", 2, "-m", "kmeans", "--force", "-o", "out", "--write-table", "w.csv", "t.csv")
+        lines = self.read("w.csv").splitlines()
+        self.assertEqual([lines[:2], lines[2].split(";")[:4]], [["Bericht", ""], ["Region", "Umsatz", "Menge", "cluster"]])
+        self.assertEqual(len(lines), 6)
+        # words in rows of data, and rows of units, are no header
+        self.write("t.csv", "x,y\ncm,cm\n1,2\n3,4\n")
+        self.fails("convert", "t.csv", "o.csv", code=3, says=["line 2", "'cm'"])
+        self.assertEqual(self.table("t.csv", "--skip-rows", "1"), (["cm", "cm"], [["1", "2"], ["3", "4"]]))
+        for skip, code in (("9", 3), ("-1", None), ("x", None)):
+            self.fails("convert", "--skip-rows", skip, "t.csv", "o.csv", code=code, says=skip)
+
+    def test_rows_above_a_header_of_texts(self):
+        rows = "".join(f"{i};das Haus am See hat {'rote' if i % 2 else 'blaue'} Fenster {i}\n" for i in range(8))
+        self.write("t.csv", "Umfrage\n\nnr;antwort\n" + rows)
+        self.write("plain.csv", "nr;antwort\n" + rows)
+        self.run_kindred("cluster", "-q", "-k", 2, "-m", "kmeans", "--text-column", "antwort", "-o", "plain", "plain.csv")
+        for skip in ([], ["--skip-rows", "2"], ["--skip-rows", "auto"]):
+            self.run_kindred("cluster", "-q", "-k", 2, "-m", "kmeans", "--text-column", "antwort", *skip, "--force", "-o", "out", "--write-table", "w.csv", "t.csv")
+            self.assertEqual(self.result()["tasks"][0]["labels"], self.result("plain/result.json")["tasks"][0]["labels"])
+            self.assertTrue(self.read("w.csv").startswith("Umfrage\n\nnr;antwort;cluster"))
+
+    def test_header_above_numbers_in_quotes(self):
+        self.write("q.csv", 'town,people\nRome,"2,761,632"\nOslo,"1,234,567"\n')
+        self.assertEqual(self.table("q.csv"), (["", "people"], [["Rome", "2761632"], ["Oslo", "1234567"]]))
+        self.write("q.csv", 'people,area\n"2,761,632","1,285"\n"1,234,567","2,454"\n')
+        self.assertEqual(self.table("q.csv"), (["people", "area"], [["2761632", "1285"], ["1234567", "2454"]]))
+
     def test_points_that_may_separate_thousands(self):
         self.write("d.csv", "umsatz;menge\n1.234;5\n12.500;6\n45.120;7\n")
         self.fails("convert", "d.csv", "o.npy", code=3, says=["d.csv", "line 2", "column 1 (umsatz)", "'1.234'", "--decimal '.'", "--thousands '.'"])

@@ -34,6 +34,8 @@ typedef struct kdri_csv_layout {
 	char thousands;        /* kdri_thousands_read */
 	bool typed;            /* kdr_read_options */
 	bool header;
+	int64_t above;       /* rows above the header, blank ones included */
+	int64_t header_line; /* of the header that was found below other rows; 0: none was */
 	bool empty; /* a header without rows (kdr_read_options.may_be_empty): it has `names`, but no roles */
 	bool keep_nonfinite;
 	bool dressed; /* numbers may have units and thousands separators */

@@ -3,6 +3,8 @@
  * - Delimiter: the one in a first line "sep=;". Otherwise, among comma, semicolon, tab and bar, those that split each
  *   of the first rows into the same number of cells; of these, the one with the largest fraction of values (numbers,
  *   dates, missing values) in all rows but the first; the comma if undecided.
+ * - Rows above the header, such as titles (kdr_read_options.skip_rows): the header is the first row with a word above nothing but values.
+ *   Rows before it are skipped if each has fewer filled cells than it has, and it has nearly as many as the fullest row.
  * - Header: the first row is one if some cell of it is a word (or a number in quotes, unless everything is in quotes)
  *   above a value. A header one cell shorter than the rows, as R writes it, has no name for the first column.
  * - A trailing delimiter, in the header, in the rows or in both, ends the row and does not begin a cell.
@@ -12,7 +14,8 @@
 
 #include "io/table/table.h"
 
-enum { FIRST_ROWS = 12 };
+/* The rows that show the layout; those among which a header is searched. */
+enum { FIRST_ROWS = 12, LOOKED_AT = 48 };
 
 typedef struct row {
 	const char *begin, *end; /* NULL: none */
@@ -117,8 +120,32 @@ static double suits(const row *rows, int n, char delimiter, char thousands, cons
 	return (most == least ? 1 : 0.5) + (cells ? (double)values / (double)cells : 0);
 }
 
+/* The best of the delimiters that split the rows below others into equally many cells; '\0': none. */
+static char delimiter_below(const kdri_window *w, const char *candidates, char thousands,
+                            const char *const *na)
+{
+	row rows[LOOKED_AT];
+	const char *open;
+	for (int above = 1; above < LOOKED_AT; above++) {
+		char best = '\0';
+		double most = 0;
+		for (const char *c = candidates; *c; c++) {
+			const int n = first_rows(w, *c, rows, LOOKED_AT, &open),
+			          left = KDRI_MIN(n - above, FIRST_ROWS);
+			const double fit = left > 1 ? suits(rows + above, left, *c, thousands, na) : 0;
+			if (fit >= 1 && fit > most) {
+				most = fit;
+				best = *c;
+			}
+		}
+		if (best)
+			return best;
+	}
+	return '\0';
+}
+
 static char find_delimiter(const kdri_window *w, const char *candidates, char thousands,
-                           const char *const *na)
+                           const char *const *na, bool below)
 {
 	row rows[FIRST_ROWS];
 	const char *open;
@@ -134,6 +161,8 @@ static char find_delimiter(const kdri_window *w, const char *candidates, char th
 		if (n > 0 && !fallback && count_fields(&rows[0], *c) > 1)
 			fallback = *c;
 	}
+	const char under = below && most < 1 ? delimiter_below(w, candidates, thousands, na) : '\0';
+	best = under ? under : best;
 	return best ? best : fallback ? fallback : candidates[0];
 }
 
@@ -200,6 +229,66 @@ static bool has_names_only(const kdri_csv_layout *l, const row *r, const char *c
 	return r->fields > 0;
 }
 
+/* The cell at *p, which is moved to the next one of its row; empty behind the last one, where *p is NULL. */
+static kdri_csv_cell take_cell_at(const char **p, char delimiter)
+{
+	static const char nothing[] = "\n";
+	if (!*p)
+		return (kdri_csv_cell){ .begin = nothing, .end = nothing, .stop = nothing };
+	const kdri_csv_cell cell = kdri_csv_cell_at(*p, delimiter);
+	*p = *cell.stop == '\n' ? NULL : cell.stop + 1;
+	return cell;
+}
+
+static int64_t filled_cells(const kdri_csv_layout *l, const row *r)
+{
+	int64_t filled = 0;
+	for (const char *p = r->begin;; p++) {
+		const kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
+		filled += cell.end > cell.begin;
+		p = cell.stop;
+		if (*p == '\n')
+			return filled;
+	}
+}
+
+/* Whether some cell of a row is a word, and those below it in all other rows are values. */
+static bool is_above_values(const kdri_csv_layout *l, const row *rows, int n, int header)
+{
+	const char *at[LOOKED_AT];
+	for (int i = header; i < n; i++)
+		at[i] = rows[i].begin;
+	while (at[header]) {
+		const kdri_csv_cell title = take_cell_at(&at[header], l->delimiter);
+		int64_t values = 0;
+		bool all = title.end > title.begin && !is_value(&title, l->thousands, l->na);
+		for (int i = header + 1; i < n; i++) {
+			const kdri_csv_cell cell = take_cell_at(&at[i], l->delimiter);
+			all = all && is_value(&cell, l->thousands, l->na);
+			values += all && !kdri_is_missing(cell.begin, cell.end, l->na);
+		}
+		if (all && values > 0)
+			return true;
+	}
+	return false;
+}
+
+/* The row among the first ones that is the header, if titles or other rows are above it; otherwise 0. */
+static int header_below(const kdri_csv_layout *l, const row *rows, int n)
+{
+	int64_t filled[LOOKED_AT], most = 0, before = 0;
+	for (int i = 0; i < n; i++) {
+		filled[i] = filled_cells(l, &rows[i]);
+		most = KDRI_MAX(most, filled[i]);
+	}
+	for (int i = 0; i + 1 < n; i++) {
+		if (is_above_values(l, rows, n, i))
+			return i > 0 && filled[i] > before && filled[i] > 1 && filled[i] + 1 >= most ? i : 0;
+		before = KDRI_MAX(before, filled[i]);
+	}
+	return 0;
+}
+
 /* Whether a cell of the row is the old name of a column that gets another. */
 static bool has_old_name(const kdri_csv_layout *l, const row *r, const kdri_named *named)
 {
@@ -238,6 +327,12 @@ done:
 	return st;
 }
 
+/* Whether a cell has to be in quotes, which then say nothing about what it is: "1,234". */
+static bool needs_quotes(const kdri_csv_layout *l, const kdri_csv_cell *cell)
+{
+	return memchr(cell->begin, l->delimiter, (size_t)(cell->end - cell->begin)) != NULL;
+}
+
 static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o,
                               const kdri_named *named)
 {
@@ -265,7 +360,7 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 		if (below) {
 			kdri_csv_cell b = kdri_csv_cell_at(below, l->delimiter);
 			if (word && j != label && j != id && is_value(&b, l->thousands, l->na) &&
-			    (l->quoted || !b.quoted || b.end == b.begin))
+			    (l->quoted || !b.quoted || b.end == b.begin || needs_quotes(l, &b)))
 				return true;
 			below = *b.stop == '\n' ? NULL : b.stop + 1;
 		}
@@ -392,6 +487,72 @@ done:
 	return st;
 }
 
+/* Whether options name a cell of the row, which is then the header. */
+static bool names_header(const kdri_csv_layout *l, const row *first, const kdr_read_options *o,
+                         const kdri_named *named)
+{
+	row r = *first;
+	r.fields = count_fields(first, l->delimiter);
+	return (o->label_column && has_cell(l, &r, o->label_column)) ||
+	       (o->id_column && has_cell(l, &r, o->id_column)) ||
+	       (o->task_column && has_cell(l, &r, o->task_column)) || has_old_name(l, &r, named);
+}
+
+/* Moves the window to the row at `to`, which is below `rows` others. */
+static void move_to(kdri_window *w, const char *to, int64_t rows, kdri_csv_layout *l)
+{
+	l->above += rows;
+	w->line += kdri_count_byte(w->data + w->begin, to, '\n');
+	w->begin = (size_t)(to - w->data);
+}
+
+static void find_header_below(kdri_window *w, kdri_csv_layout *l)
+{
+	row rows[LOOKED_AT];
+	const char *open, *p = w->data + w->begin;
+	const int n = first_rows(w, l->delimiter, rows, LOOKED_AT, &open), header = header_below(l, rows, n);
+	int64_t above = 0;
+	if (header == 0)
+		return;
+	for (; p < rows[header].begin && above <= rows[header].begin - w->data; above++)
+		p = kdri_csv_row_end(p, w->data + w->end, l->delimiter);
+	move_to(w, rows[header].begin, above, l);
+	l->header_line = w->line + 1;
+}
+
+/* Rows to skip, as the option specifies them; -1: to be detected. */
+static kdr_status read_skip(kdr_context *ctx, const kdr_read_options *o, int64_t *out)
+{
+	const char *text = o->skip_rows, *end = text ? text + strlen(text) : NULL;
+	*out = o->header == KDR_HEADER_NO || (o->typed && o->memory) ? 0 : -1;
+	if (!text || strcmp(text, "auto") == 0)
+		return KDR_OK;
+	if (kdri_parse_int(text, end, out) == end && *out >= 0)
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_OPTION,
+	                 "'%.40s' is not a number of rows to skip; use 0 or more, or auto", text);
+}
+
+static kdr_status skip_rows(kdr_context *ctx, kdri_window *w, char delimiter, int64_t count,
+                            kdri_csv_layout *l)
+{
+	for (int64_t i = 0; i < count;) {
+		const char *p = w->data + w->begin, *end = w->data + w->end;
+		const char *stop = p < end ? kdri_csv_row_end(p, end, delimiter ? delimiter : ',') : NULL;
+		if (stop) {
+			move_to(w, stop, 1, l);
+			i++;
+		} else if (w->last) {
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "%s: has only %lld rows; --skip-rows %lld leaves none",
+			                 kdri_input_path(w->in), (long long)i, (long long)count);
+		} else {
+			KDRI_DO(kdri_window_fill(ctx, w));
+		}
+	}
+	return KDR_OK;
+}
+
 /* The signs in numbers, as options specify them. */
 static kdr_status read_signs(kdr_context *ctx, const kdr_read_options *o, kdri_csv_layout *l)
 {
@@ -430,10 +591,14 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	char declared = separator_line(w);
 	if (!delimiter)
 		delimiter = declared;
+	int64_t skip;
+	KDRI_TRY(read_skip(ctx, o, &skip));
+	if (skip > 0)
+		KDRI_TRY(skip_rows(ctx, w, delimiter, skip, l));
 	for (;;) {
 		l->delimiter = delimiter ? delimiter
 		                         : find_delimiter(w, l->point == ',' ? ";\t|" : ",;\t|", l->thousands,
-		                                          o->na);
+		                                          o->na, skip < 0);
 		n = first_rows(w, l->delimiter, rows, FIRST_ROWS, &open);
 		if (n > 1 || w->last)
 			break;
@@ -445,6 +610,10 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	}
 	if (n == 0)
 		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: the file is empty", kdri_input_path(w->in));
+	if (skip < 0 && !names_header(l, &rows[0], o, ctx->named)) {
+		find_header_below(w, l);
+		n = first_rows(w, l->delimiter, rows, FIRST_ROWS, &open);
+	}
 	l->quoted = all_quoted(rows, n, l->delimiter);
 	KDRI_TRY(csv_layout_assign(ctx, w, o, rows, n, l));
 	if (l->header) {

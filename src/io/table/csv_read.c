@@ -19,6 +19,7 @@ typedef struct picker {
 	const int64_t *place; /* by data row: which row of `cells` it becomes, or -1 */
 	int64_t rows, at;     /* rows: entries of place; at: data rows read */
 	bool header;          /* still to come */
+	int64_t above;        /* rows above it, likewise */
 	char **titles, **cells;
 } picker;
 
@@ -39,6 +40,8 @@ static kdr_status pick_row(void *user, const char *row, const char *end, bool ad
 	picker *p = user;
 	(void)end;
 	(void)added;
+	if (p->above-- > 0)
+		return KDR_OK;
 	const char *q = row;
 	while (kdri_is_blank(*q) && *q != p->dialect->delimiter)
 		q++;
@@ -64,6 +67,7 @@ kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect
 		     .place = place,
 		     .rows = rows,
 		     .header = dialect->header,
+		     .above = dialect->above,
 		     .titles = titles,
 		     .cells = cells };
 	KDRI_TRY(kdri_input_open(ctx, input, &in));
@@ -412,12 +416,19 @@ done:
 	return st;
 }
 
+#define SKIPPED      "%lld row%s skipped, because the header appears to be in line %lld"
+#define SKIPPED_HELP "use --skip-rows to say how many rows are above it"
+
 /* Keeps what was decided and was not certain. */
 static kdr_status csv_note(kdr_context *ctx, const reading *r, kdri_sheet *sheet)
 {
 	for (int64_t i = 0; r->found && i < r->found->count; i++)
 		KDRI_DO(kdri_sheet_note(ctx, sheet, "%s: %s; %s", kdri_input_path(r->in),
 		                        r->found->items[i].found, r->found->items[i].then));
+	if (r->l.header_line > 0)
+		KDRI_DO(kdri_sheet_note(ctx, sheet, "%s: " SKIPPED "; " SKIPPED_HELP, kdri_input_path(r->in),
+		                        (long long)r->l.above, r->l.above == 1 ? " was" : "s were",
+		                        (long long)r->l.header_line));
 	return KDR_OK;
 }
 
@@ -460,7 +471,8 @@ static kdr_status csv_hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet
 		                        .header = l->header,
 		                        .encoding = r->w.recode.from,
 		                        .returns = r->w.recode.returns,
-		                        .fields = l->fields };
+		                        .fields = l->fields,
+		                        .above = l->above };
 	return KDR_OK;
 }
 
@@ -498,6 +510,10 @@ kdr_status kdri_csv_inspect(kdr_context *ctx, kdri_input *in, const kdr_read_opt
 	kdr_status st;
 	reading r;
 	KDRI_TRY(open_reading(ctx, in, options, delimiter, &r));
+	if (r.l.header_line > 0)
+		KDRI_TRY(kdri_finding_add(ctx, findings, r.l.header_line, false, SKIPPED_HELP, SKIPPED,
+		                          (long long)r.l.above, r.l.above == 1 ? " was" : "s were",
+		                          (long long)r.l.header_line));
 	KDRI_TRY(survey(ctx, &r, true, findings));
 done:
 	close_reading(ctx, &r);

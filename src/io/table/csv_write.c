@@ -151,6 +151,7 @@ typedef struct copier {
 	const char *const *cells; /* rows x count */
 	int64_t rows, at;         /* rows: data rows that have a cell; at: data rows written */
 	bool header;              /* still to come */
+	int64_t above;            /* rows above it, likewise */
 } copier;
 
 /* The byte of Windows-1252 that a character has; '?' for one that it lacks. */
@@ -258,7 +259,7 @@ static kdr_status copy_row(void *user, const char *p, const char *end, bool adde
 	char title[64];
 	while (kdri_is_blank(*q) && *q != delimiter)
 		q++;
-	if (kdri_at_newline(q)) /* blank */
+	if (c->above-- > 0 || kdri_at_newline(q)) /* a title, or blank */
 		return put_encoded(c, p, (size_t)(end - p) - added);
 	if (body > p && body[-1] == '\r')
 		body--;
@@ -337,7 +338,8 @@ kdr_status kdri_csv_append_columns(kdr_context *ctx, const kdri_added *added, co
 		     .count = count,
 		     .cells = added->cells,
 		     .rows = added->rows,
-		     .header = dialect->header };
+		     .header = dialect->header,
+		     .above = dialect->above };
 	KDRI_TRY(kdri_input_open(ctx, added->input, &in));
 	KDRI_TRY(kdri_window_open(ctx, in, &w));
 	w.recode.from = (kdri_encoding)dialect->encoding;

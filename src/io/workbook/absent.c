@@ -13,6 +13,13 @@ kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const kdri_added *added, i
 	return kdri_absent(ctx, added->input, "expat, which Excel workbooks need", "save the sheet as CSV");
 }
 
+kdr_status kdri_xlsx_sheets(kdr_context *ctx, const char *path, char ***out, int64_t *count)
+{
+	(void)out;
+	(void)count;
+	return kdri_absent(ctx, path, "expat, which Excel workbooks need", "save the sheet as CSV");
+}
+
 static kdr_status read_none(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data *data)
 {

@@ -158,11 +158,12 @@ typedef struct choice {
 	char id[128];       /* of the sheet's relation; "" while none was chosen */
 	char list[256];
 	int64_t count;
+	char ***names; /* of the sheets that are not hidden; NULL: not wanted */
+	int64_t *nnames;
 } choice;
 
 static kdr_status note_sheet(kdr_context *ctx, void *user, const char *element, const char *const *attributes)
 {
-	(void)ctx;
 	choice *c = user;
 	const char *from_1904 = kdri_xml_attribute(attributes, "date1904");
 	if (strcmp(element, "workbookPr") == 0 && from_1904)
@@ -172,6 +173,10 @@ static kdr_status note_sheet(kdr_context *ctx, void *user, const char *element, 
 	if (strcmp(element, "sheet") != 0 || !name || !id)
 		return KDR_OK;
 	const bool hidden = state && strcmp(state, "visible") != 0;
+	if (!hidden && c->names)
+		KDRI_DO(kdri_strings_append(ctx, c->names, c->nnames, name));
+	if (!hidden && !c->wanted && c->id[0])
+		kdri_list_add(c->book->others, sizeof c->book->others, "%s", name);
 	if (!hidden || c->wanted) {
 		kdri_list_add(c->list, sizeof c->list, "%s", name);
 		c->count++;
@@ -193,10 +198,25 @@ static kdr_status choose_sheet(kdr_context *ctx, choice *c)
 		st = c->wanted ? kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet '%s'; its sheets are: %s",
 		                           b->path, c->wanted, c->count ? c->list : "none")
 		               : kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet", b->path);
-	else if (!c->wanted && c->count > 1)
-		kdri_message(ctx, "%s: reading sheet '%s' of: %s (use file.xlsx:NAME to read another)",
-		             b->path, b->title, c->list);
 done:
+	return st;
+}
+
+kdr_status kdri_xlsx_sheets(kdr_context *ctx, const char *path, char ***out, int64_t *count)
+{
+	kdr_status st;
+	kdri_xlsx_book book = { .path = path };
+	char **names = NULL;
+	int64_t n = 0;
+	choice c = { .book = &book, .names = &names, .nnames = &n };
+	KDRI_TRY(kdri_zip_open(ctx, path, &book.zip));
+	KDRI_TRY(choose_sheet(ctx, &c));
+	*out = names;
+	*count = n;
+	names = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, names, n);
+	kdri_xlsx_close(ctx, &book);
 	return st;
 }
 

@@ -29,6 +29,7 @@ typedef struct kdri_xlsx_book {
 	char sheet[512], strings[512],
 	        styles[512]; /* members: the chosen sheet, shared texts, formats; "" if there are none */
 	char title[256];     /* what the sheet is called */
+	char others[256];    /* sheets that could have been meant, too; "" if there are none */
 	bool from_1904;      /* days are counted from 1904 */
 	char *text;          /* shared texts, one after the other, each ended by a NUL */
 	int64_t *at;         /* where each begins */
@@ -45,7 +46,7 @@ void kdri_xlsx_close(kdr_context *ctx, kdri_xlsx_book *book);
 kdr_status kdri_xlsx_read_part(kdr_context *ctx, const kdri_xlsx_book *book, const char *name,
                                const kdri_xml_handlers *handlers, void *user);
 
-/* xlsx.c: the rows of the sheet with a value, by their numbers from 1, and how many columns it has; a title that none of its
+/* xlsx.c: the rows of the sheet with a value, without the first `above` rows, by their numbers from 1, and how many columns it has; a title that none of its
  * columns has: title, title_2, ... Free rows with kdri_free. */
 enum { KDRI_XLSX_ADDED = 8 }; /* most columns that can be appended */
 typedef struct kdri_xlsx_outline {
@@ -54,8 +55,8 @@ typedef struct kdri_xlsx_outline {
 	int32_t columns;
 	char titles[KDRI_XLSX_ADDED][64];
 } kdri_xlsx_outline;
-kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *const *titles,
-                                  int count, kdri_xlsx_outline *out);
+kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, int64_t above,
+                                  const char *const *titles, int count, kdri_xlsx_outline *out);
 /* xlsx_copy.c: like kdri_csv_append_columns, for `sheets` sheets of one workbook ("file.xlsx:Sheet2"); everything else in the
  * workbook is kept. */
 kdr_status kdri_xlsx_append_columns(kdr_context *ctx, const kdri_added *added, int64_t sheets,

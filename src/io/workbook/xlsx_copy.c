@@ -194,7 +194,7 @@ static kdr_status open_sheet(kdr_context *ctx, const kdri_added *added, const ch
 	char *member = NULL;
 	KDRI_TRY(kdri_split_member(ctx, added->input, file, &member));
 	KDRI_TRY(kdri_xlsx_open(ctx, *file, member, book));
-	KDRI_TRY(kdri_xlsx_outline_read(ctx, book, titles, count, &e->outline));
+	KDRI_TRY(kdri_xlsx_outline_read(ctx, book, added->dialect->above, titles, count, &e->outline));
 	kdri_snprintf(e->member, sizeof e->member, "%s", book->sheet);
 	kdri_snprintf(e->title, sizeof e->title, "%s", book->title);
 	e->header = added->dialect->header;
