@@ -297,13 +297,16 @@ kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out,
 	int64_t cells = 0;
 	for (int64_t c = 0; s && c < s->ncolumns; c++)
 		cells += s->columns[c].features > 0 ? s->columns[c].missing : 0;
-	if (data->nleft_out > 0)
-		snprintf(text, sizeof text, "%lld row%s skipped: missing values", (long long)data->nleft_out,
-		         data->nleft_out == 1 ? "" : "s");
+	int64_t dropped = data->nleft_out; /* without a row of totals, which has a note */
+	for (int64_t i = 0; i < data->nleft_out; i++)
+		dropped -= strncmp(data->left_out[i].reason, "missing", strlen("missing")) != 0;
+	if (dropped > 0)
+		snprintf(text, sizeof text, "%lld row%s skipped: missing values", (long long)dropped,
+		         dropped == 1 ? "" : "s");
 	else
 		snprintf(text, sizeof text, "%lld missing value%s, %s", (long long)cells,
 		         cells == 1 ? "" : "s", kdri_missing_done(s ? s->missing : NULL));
-	if (data->nleft_out > 0 || cells > 0)
+	if (dropped > 0 || cells > 0)
 		KDRI_TRY(sheet_notes_add(ctx, text, &list, &n));
 	if (s && s->latin)
 		KDRI_TRY(sheet_notes_add(

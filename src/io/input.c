@@ -381,8 +381,22 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 	held_line line = { .number = 1 };
 	if (in->memory || in->maker.make || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
 		return KDR_OK;
+	size_t mark;
+	const kdri_encoding encoding = kdri_encoding_find((const char *)in->buffer, in->end, false, &mark);
+	const unsigned char *zero = in->gzip || encoding == KDRI_UTF16LE || encoding == KDRI_UTF16BE
+	                                    ? NULL
+	                                    : memchr(in->buffer, '\0', in->end);
+	if (zero) /* it may never end: a device */
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT, "%s: line %lld contains a zero byte; a text file is needed",
+		        in->path,
+		        (long long)kdri_count_byte((const char *)in->buffer, (const char *)zero, '\n') + 1);
 	while (!in->end_of_file) { /* compressed or not: the bytes are unchanged */
-		KDRI_DO(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
+		if (KDRI_ROOM(ctx, &in->held, &room, used + BUFFER) != KDR_OK)
+			return kdri_fail(
+			        ctx, KDR_ERR_MEMORY,
+			        "%s: out of memory after %.0f MB, which are kept because it cannot be read twice; write it to a file first",
+			        in->path, (double)used / 1e6);
 		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
 		used += (int64_t)(in->end - in->begin);
 		/* Moves the line past the bytes in the buffer. */

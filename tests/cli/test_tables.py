@@ -265,6 +265,33 @@ class Dialects(Tables):
         self.write("d.csv", "a;b\n1,5;1\n2.5;2\n")
         self.fails("convert", "d.csv", "o.npy", code=3, says=["line 3", "column 1 (a)", "'2.5'", "--decimal"])
 
+    def test_a_last_row_of_totals_is_no_sample(self):
+        note = "t.csv: the last row was skipped, because it appears to be the sum or mean of the others"
+        for text, rows, header in (("region,a,b\nN,1,10\nS,2,20.5\nW,3,30\nTotal,6,60.5\n", 3, ["", "a", "b"]),
+                                   ("year,a,b\n2020,1,10\n2021,2,25\n2022,3,30\nSumme,6,65\n", 3, ["year", "a", "b"]),
+                                   ("c,a\nx,1\ny,2\nx,3\ny,5\nx,1\nMittelwert:,2.4\n", 5, ["c=x", "c=y", "a"]),
+                                   ("a,b,c\n" + "".join(f"{i},{i * i},{i * 7 % 4}.5\n" for i in range(7)) + "21,91,14.5\n", 7, ["a", "b", "c"])):
+            self.write("t.csv", text)
+            self.assertIn(note, self.run_kindred("convert", "--force", "t.csv", "o.csv").stderr)
+            names, cells = self.table("t.csv")
+            self.assertEqual((names, len(cells)), (header, rows), text)
+        for text in ("region,a,b\nN,1,10\nS,2,20.5\nW,3,30\nTotal,60,6\n", "region,a\nN,1\nS,2\nW,3\nE,6\n", "a,b,c\n1,0,0\n0,1,0\n0,0,1\n1,1,1\n"):
+            self.write("t.csv", text)
+            self.assertEqual(len(self.table("t.csv")[1]), 4, text)
+        self.write("t.csv", "year,a\n2020,1\n2021,2\n2022,3\nTotal,99\n")
+        self.fails("convert", "t.csv", "o.csv", code=3, says=["'Total' is not a number", "remove the row"])
+        # the row keeps its place in what is written
+        self.write("t.csv", "Bericht\n\nRegion;Umsatz;Menge\n" + "".join(f"R{i};{i % 2 * 9 + 1}.500;{i}\n" for i in range(8)) + "Summe;44.000;28\n")
+        out = self.run_kindred("cluster", "-k", 2, "-m", "kmeans", "--thousands", ".", "--write-table", "w.csv", "-o", "out", "t.csv").stdout
+        self.assertIn(note, out)
+        self.assertEqual(self.result()["tasks"][0]["left_out"], [{"row": 9, "id": "Summe", "reason": "sum or mean of the other rows"}])
+        lines = self.read("w.csv").splitlines()
+        self.assertEqual(len(lines), 12)
+        self.assertEqual(lines[-1].split(";")[:4], ["Summe", "44.000", "28", ""])
+
+    def test_a_device_without_end_is_refused(self):
+        self.fails("inspect", "--format", "csv", "/dev/urandom", code=3, says=["/dev/urandom: line", "zero byte"])
+
     def test_rows_above_the_header(self):
         table = "Region;Umsatz;Menge\nNord;1,5;3\nSüd;2,5;4\nWest;3,5;7\n"
         want = (["", "Umsatz", "Menge"], [["Nord", "1.5", "3"], ["Süd", "2.5", "4"], ["West", "3.5", "7"]])
@@ -295,7 +322,7 @@ class Dialects(Tables):
         self.assertEqual(len(lines), 6)
         # words in rows of data, and rows of units, are no header
         self.write("t.csv", "x,y\ncm,cm\n1,2\n3,4\n")
-        self.fails("convert", "t.csv", "o.csv", code=3, says=["line 2", "'cm'"])
+        self.fails("convert", "t.csv", "o.csv", code=3, says=["'x' is not a number"])
         self.assertEqual(self.table("t.csv", "--skip-rows", "1"), (["cm", "cm"], [["1", "2"], ["3", "4"]]))
         for skip, code in (("9", 3), ("-1", None), ("x", None)):
             self.fails("convert", "--skip-rows", skip, "t.csv", "o.csv", code=code, says=skip)

@@ -206,6 +206,12 @@ typedef struct reading {
 	kdri_csv_table t;
 	int64_t rows;        /* of the file, if all were inspected */
 	kdr_findings *found; /* by the inspection; NULL: there was none */
+	char total
+	        [KDRI_TEXT_LONGEST +
+	         1]; /* the only text in a column of numbers, in the last row: a word for totals; "": there is none */
+	const char **na;   /* kdr_read_options.na with this text */
+	int64_t total_row; /* number of the last row, which was left out; 0: it was not */
+	char *total_id;
 } reading;
 
 static void close_reading(kdr_context *ctx, reading *r)
@@ -215,6 +221,7 @@ static void close_reading(kdr_context *ctx, reading *r)
 	kdri_csv_layout_free(ctx, &r->l);
 	kdri_window_close(ctx, &r->w);
 	kdr_findings_free(r->found);
+	KDRI_FREE(ctx, r->na, r->total_id);
 }
 
 static kdr_status open_reading(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
@@ -264,6 +271,12 @@ static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings
 		KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, KDRI_SURVEY_FIRST, &s));
 	}
 	r->rows = s.rows;
+	for (int64_t j = 0; j < r->l.fields; j++) {
+		const kdri_evidence *e = &s.fields[j];
+		if (e->numbers > 0 && e->numbers + 1 == e->cells - e->missing && e->text_row + 1 == s.rows &&
+		    kdri_says_total(e->text, strlen(e->text)))
+			memcpy(r->total, e->text, sizeof r->total);
+	}
 	KDRI_TRY(kdri_kinds_decide(ctx, kdri_input_path(r->in), r->options, &r->specs, &s, &r->l, findings));
 	if (remark)
 		KDRI_TRY(kdri_table_remark(ctx, r->missing, &s, &r->l, findings));
@@ -377,6 +390,92 @@ static kdr_status read_table(kdr_context *ctx, reading *r)
 	return KDR_OK;
 }
 
+/* Whether the last of `rows` rows says that it sums up the others. */
+typedef struct last_row {
+	char delimiter;
+	int64_t rows, at;
+	bool says;
+} last_row;
+
+static kdr_status look_for_total(void *user, const char *row, const char *end, bool added)
+{
+	last_row *x = user;
+	const char *q = row;
+	(void)end;
+	(void)added;
+	while (kdri_is_blank(*q) && *q != x->delimiter)
+		q++;
+	if (kdri_at_newline(q) || ++x->at != x->rows)
+		return KDR_OK;
+	for (const char *p = row;; p++) {
+		const kdri_csv_cell cell = kdri_csv_cell_at(p, x->delimiter);
+		x->says = x->says || kdri_says_total(cell.begin, (size_t)(cell.end - cell.begin));
+		p = cell.stop;
+		if (*p == '\n')
+			return KDR_OK;
+	}
+}
+
+static kdr_status leave_out_total(kdr_context *ctx, reading *r)
+{
+	kdr_status st = KDR_OK;
+	kdri_csv_layout fresh = { .latin = r->l.latin, .id = -1, .label = -1, .tasks = -1 };
+	last_row x = { .delimiter = r->l.delimiter, .rows = r->t.rows };
+	if (r->options->transpose || r->t.part || !kdri_may_be_total(&r->l, &r->t, &x.says))
+		return KDR_OK;
+	if (!x.says) {
+		KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &fresh));
+		KDRI_TRY(kdri_csv_each_row(ctx, &r->w, x.delimiter, look_for_total, &x));
+	}
+	if (x.says) {
+		r->total_row = r->t.rows;
+		KDRI_TRY(kdri_drop_last(ctx, &r->l, &r->t, &r->total_id));
+	}
+done:
+	kdri_csv_layout_free(ctx, &fresh);
+	return st;
+}
+
+/* Reads a table in which a word for totals is the only text in a column of numbers, in the last row: as a missing value, if that row is
+ * left out. `why`: the error otherwise. */
+static kdr_status read_with_total(kdr_context *ctx, reading *r, const char *why)
+{
+	const kdr_read_options *before = r->options;
+	kdr_read_options own = *before;
+	int64_t n = 0;
+	while (before->na && before->na[n])
+		n++;
+	KDRI_DO(kdri_calloc(ctx, &r->na, n + 2, sizeof *r->na));
+	for (int64_t i = 0; i < n; i++)
+		r->na[i] = before->na[i];
+	r->na[n] = r->total;
+	own.na = r->na;
+	r->options = &own;
+	kdr_status st = kdri_csv_start(ctx, r->in, &own, r->delimiter, &r->w, &r->l);
+	kdri_csv_table_free(ctx, &r->t);
+	kdr_findings_free(r->found);
+	r->found = NULL;
+	if (st == KDR_OK)
+		st = read_table(ctx, r);
+	if (st == KDR_OK)
+		st = leave_out_total(ctx, r);
+	r->options = before;
+	return st == KDR_OK && r->total_row == 0 ? kdri_fail(ctx, KDR_ERR_FORMAT, "%s", why) : st;
+}
+
+/* Reads the table without a last row of totals. */
+static kdr_status read_samples(kdr_context *ctx, reading *r)
+{
+	char why[sizeof ctx->error];
+	const kdr_status st = read_table(ctx, r);
+	if (st == KDR_OK)
+		return leave_out_total(ctx, r);
+	if (st != KDR_ERR_FORMAT || !r->total[0] || r->options->parts > 0)
+		return st;
+	memcpy(why, ctx->error, sizeof why);
+	return read_with_total(ctx, r, why);
+}
+
 /* Names of the features: titles, and texts of categories. */
 static kdr_status feature_names(kdr_context *ctx, const kdri_csv_layout *l, char ***out)
 {
@@ -417,7 +516,7 @@ done:
 }
 
 #define SKIPPED      "%lld row%s skipped, because the header appears to be in line %lld"
-#define SKIPPED_HELP "use --skip-rows to say how many rows are above it"
+#define SKIPPED_HELP "use --skip-rows to specify how many rows are above it"
 
 /* Keeps what was decided and was not certain. */
 static kdr_status csv_note(kdr_context *ctx, const reading *r, kdri_sheet *sheet)
@@ -493,8 +592,16 @@ kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 		sheet = NULL;
 		goto done;
 	}
-	KDRI_TRY(read_table(ctx, &r));
+	KDRI_TRY(read_samples(ctx, &r));
 	KDRI_TRY(kdri_table_fill(ctx, kdri_input_path(in), r.missing, &r.l, &r.t, sheet, data));
+	if (r.total_row > 0) {
+		KDRI_TRY(kdri_data_leave_out(ctx, data, r.total_row, r.total_id ? r.total_id : "",
+		                             "sum or mean of the other rows"));
+		KDRI_TRY(kdri_sheet_note(
+		        ctx, sheet,
+		        "%s: the last row was skipped, because it appears to be the sum or mean of the others",
+		        kdri_input_path(in)));
+	}
 	KDRI_TRY(kdri_table_describe(ctx, r.options, &r.l, &r.t, sheet));
 	KDRI_TRY(csv_note(ctx, &r, sheet));
 	KDRI_TRY(csv_hand_over(ctx, &r, &sheet, data));

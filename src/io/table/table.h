@@ -117,6 +117,7 @@ typedef struct kdri_evidence {
 	bool whole;                  /* all are integers */
 	bool digits;                 /* all cells contain only digits, */
 	bool padded;                 /* and zeros before other digits in some: codes, such as 01067 */
+	int64_t text_row;            /* the row, from 0, of text_line */
 	int64_t missing_line, text_line, infinite_line, mixed_line; /* of the first such cell */
 	char text[KDRI_TEXT_LONGEST + 1];                           /* that first cell of text */
 	int64_t undated_line;                                       /* the first cell that is not a date */
@@ -188,6 +189,15 @@ kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_co
                                kdri_csv_layout *l, const kdri_csv_table *t, bool *found);
 /* Whether the row names are all different. */
 kdr_status kdri_ids_differ(kdr_context *ctx, const kdri_csv_table *t, bool *out);
+
+/* table_totals.c: whether a text begins with a word for sums or means. */
+bool kdri_says_total(const char *text, size_t length);
+/* Whether the last row may be the sum or mean of the others; *without_word: whether it also is without a word for that. */
+bool kdri_may_be_total(const kdri_csv_layout *l, const kdri_csv_table *t, bool *without_word);
+/* Removes the last row. *id: its name, to be freed, or NULL. */
+kdr_status kdri_drop_last(kdr_context *ctx, kdri_csv_layout *l, kdri_csv_table *t, char **id);
+/* table_fill.c: keeps the names, of classes or tasks, that the rows still have, in order of first appearance. */
+kdr_status kdri_keep_names(kdr_context *ctx, int64_t rows, int64_t *of, kdri_names *names);
 
 extern const char *const kdri_missing_names[]; /* in the order of kdri_missing */
 kdr_status kdri_missing_read(kdr_context *ctx, const char *text, kdri_missing *out);

@@ -90,8 +90,7 @@ static void reason_of(const kdri_csv_layout *l, const double *row, char *text, s
 	}
 }
 
-/* Only the classes or tasks that are left, in order of first appearance. */
-static kdr_status renumber(kdr_context *ctx, int64_t rows, int64_t *of, kdri_names *names)
+kdr_status kdri_keep_names(kdr_context *ctx, int64_t rows, int64_t *of, kdri_names *names)
 {
 	kdr_status st = KDR_OK;
 	kdri_names left = { 0 };
@@ -146,9 +145,9 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 		kdri_free(ctx, t->ids[i]);
 	t->rows = kept;
 	if (t->labels)
-		KDRI_DO(renumber(ctx, t->rows, t->labels, &t->classes));
+		KDRI_DO(kdri_keep_names(ctx, t->rows, t->labels, &t->classes));
 	if (t->task_of)
-		KDRI_DO(renumber(ctx, t->rows, t->task_of, &t->tasks));
+		KDRI_DO(kdri_keep_names(ctx, t->rows, t->task_of, &t->tasks));
 	return KDR_OK;
 }
 

@@ -48,6 +48,9 @@ static kdr_status not_all(const decision *d, int64_t j, bool dates)
 	        "use --na '%.40s' to treat it as missing, or --columns '%.60s:category' or '%.60s:text' to set the type of the column",
 	        text, name, name);
 	const char *where = kdri_place(d->l, line, j, place);
+	if (!dates && kdri_says_total(text, strlen(text)))
+		snprintf(then, sizeof then, "remove the row if it sums up others; --na '%.40s' would keep it",
+		         text);
 	if (others == 0) /* the kind was specified with --columns */
 		return kdri_finding_add(d->ctx, d->findings, line, true, then,
 		                        "%s: '%.40s' is not a %s, and no other cell is", where, text,

@@ -145,6 +145,7 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 			e->either |= look.either;
 		}
 		if (e->text_line == 0) {
+			e->text_row = row;
 			e->text_line = line;
 			memcpy(e->text, text, sizeof e->text);
 		}

@@ -55,7 +55,7 @@ typedef struct reading {
 	int64_t row, col;
 	int kind;
 	bool day, value;
-	bool formula, stored; /* the cell has one; and a result, which may be empty */
+	bool formula, stored; /* the cell has one; and a result, which may be an empty text */
 	bool hidden;          /* a row that is not shown and has not been counted */
 	char *text;
 	int64_t length, room;
@@ -128,7 +128,7 @@ static kdr_status finish_cell(kdr_context *ctx, sheet *s, reading *r)
 {
 	const kdri_xlsx_book *b = s->book;
 	const char *text = r->text ? r->text : "";
-	if (!r->value && r->formula && !r->stored && s->unstored++ == 0)
+	if (!r->value && r->formula && (!r->stored || r->kind != TEXT) && s->unstored++ == 0)
 		cell_name(r, s->formula);
 	if (!r->value)
 		return KDR_OK;
