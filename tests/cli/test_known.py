@@ -138,7 +138,7 @@ class Known(CliTest):
         for known, files, reasons in (("s.known", ["s.csv"], 1), ("a.known", ["a.csv"], 1), ("a.known,?", ["a.csv", "b.csv"], 1), ("a.known,?", ["a.csv", "b.csv"], 2)):
             for detail in ([], ["-v"]):
                 printed = self.run_kindred(*self.COMMON[:-1], "-k", ",".join(["auto"] * reasons), "--known", known, *detail, *files).stdout
-                self.assertEqual(printed.count("test data sets ("), reasons, printed)
+                self.assertEqual(printed.count("only a suggestion"), reasons, printed)
                 self.assertEqual(printed.count("known class"), reasons, printed)
 
     def test_a_wrong_class_is_kept(self):
