@@ -193,7 +193,10 @@ void cli_print_json(kdri_json *j);
 /* Prints text for users, not data, safely to standard output. */
 KDR_PRINTF(1, 2) void cli_printf(const char *format, ...);
 KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
-/* The exit status of a call of the library; prints its error, if it failed. */
+/* Why a part of standard output could not be written; 0: it could, or the reason is unknown. */
+extern int cli_output_error;
+/* The exit status of a call of the library; cli_code prints its error, if it failed. */
+int cli_exit_code(kdr_status status);
 int cli_code(kdr_status status);
 /* Ends the program if the call failed. For reading: unsupported or too large content of a file is invalid data. */
 void cli_check(kdr_status status);
@@ -217,7 +220,7 @@ void cli_session_open(cli_run *run);
 /* progress.c: one line, such as "snmf  [######......] 52 %  3.1 s  about 40 s left", `elapsed` seconds after the start. `limit`:
  * seconds that the job may take; 0 if there is no limit. */
 void cli_progress_text(const kdr_event *event, double elapsed, double limit, char *text, size_t room);
-/* Applies --time-limit, minus the time that has passed. Reading is never cut short, because half of the data is useless. */
+/* Applies --time-limit, minus the time that has passed. Reading for a job is never cut short, because half of the data is useless. */
 void cli_session_limit(kdr_context *ctx);
 bool cli_interrupted(void);
 bool cli_quiet(const cli_args *args);
@@ -265,6 +268,8 @@ void cli_tasks_read(cli_run *run, kdr_task_path *list, int count);
 void cli_tasks_read_positional(cli_run *run);
 /* Whether the names of data sets can be names of files, and differ. */
 void cli_names_check(kdr_data *const *data, int64_t count);
+/* The same for names of which files are made: on every system different files. */
+void cli_names_check_files(kdr_data *const *data, int64_t count);
 /* Reads the known classes (--truth, --score, or a column of classes) of the data sets from run->first on. */
 void cli_tasks_truth(cli_run *run);
 /* --explain: reads the second views of these data sets. */
@@ -312,6 +317,11 @@ typedef struct cli_path {
 cli_path cli_join(const char *folder, const char *name, const char *ending);
 /* Creates a folder unless it exists. */
 void cli_make_folder(const char *folder);
+/* kdr_write_check of an output that may fail without the result; notes whether it replaces a file. */
+kdr_status cli_write_check(const cli_run *run, const char *path);
+/* Refuses a folder whose result another run is about to write: both together would leave a result of both. Until the command ends. */
+void cli_lock_folder(const char *folder);
+void cli_unlock_folders(void);
 /* After a failure: removes the folders that cli_make_folder created last, unless something is in them. */
 void cli_remove_empty_folder(void);
 /* Fails early, before any work, if an output exists and --force was not given. */
@@ -401,8 +411,8 @@ void cli_ranks_early(int code);
 /* --names: gives the clusters of the result their names; before there is a result, checks the file. */
 void cli_names_read(const cli_run *run);
 /* --write-h5ad and --write-table: writes the files of the data sets from run->first on, with their results or coordinates `xy`; while
- * there are neither, checks whether they can be written. Exit status. */
-int cli_write_back(cli_run *run, const double *const *xy);
+ * there are neither, checks whether they can be written. */
+kdr_status cli_write_back(cli_run *run, const double *const *xy);
 /* Prints the names of these files, once they are in place. */
 void cli_write_back_print(const cli_run *run);
 

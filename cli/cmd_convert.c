@@ -51,8 +51,12 @@ static void write_names(const cli_run *run, const kdr_data *data, const char *ou
 	};
 	for (int b = 0; b < BESIDE; b++) {
 		const char *path = convert_beside(out, beside[b]);
-		if (lines[b].texts &&
-		    cli_write_lines(run, path, lines[b].texts, lines[b].index, lines[b].count, ""))
+		if (lines[b].texts && strcmp(out, "-") == 0)
+			cli_warn(
+			        "standard output has no room for %s, which this format cannot store; use a file name, or --to csv",
+			        b == 0 ? "the names of the features" : "the classes");
+		else if (lines[b].texts &&
+		         cli_write_lines(run, path, lines[b].texts, lines[b].index, lines[b].count, ""))
 			written[b] = path;
 	}
 }
@@ -66,6 +70,8 @@ static void convert_run(cli_run *run)
 	if (cli_positional_count(run->args) != 2)
 		cli_usage_error("convert needs two files, IN and OUT (got %d)",
 		                cli_positional_count(run->args));
+	if (strcmp(out, "-") == 0 && !cli_get(run->args, "to", NULL))
+		cli_usage_error("convert to standard output needs --to FORMAT, such as --to csv");
 	cli_session_open(run);
 	cli_reading(run->args, &reading);
 	reading.format = cli_get(run->args, "from", reading.format); /* its own name for --format */
@@ -82,7 +88,7 @@ static void convert_run(cli_run *run)
 	cli_check(kdr_write(run->ctx, out, cli_get(run->args, "to", NULL), data, force));
 	write_names(run, data, out, written);
 	cli_check(kdr_outputs_end(run->ctx, KDR_OK));
-	if (cli_quiet(run->args))
+	if (cli_quiet(run->args) || strcmp(out, "-") == 0)
 		return;
 	const kdr_mat x = kdr_data_mat(data);
 	cli_printf("written: %s (%s x %s, %s)\n", out, cli_count(kdr_mat_rows(&x), "sample"),
@@ -100,7 +106,7 @@ cli_command cli_convert = {
 	.description =
 	        "Converts IN to the format of OUT. The file names show the formats (.csv .tsv .mtx .svm .npy .npz .h5 "
 	        ".h5ad .mat, also with .gz "
-	        "where usual); otherwise use --from and --to. Values are kept exactly. Feature "
+	        "where usual); otherwise use --from and --to. OUT - is standard output and needs --to. Values are kept exactly. Feature "
 	        "names and classes that the new format cannot store are written next to OUT, to features.txt and "
 	        "<stem>.labels.",
 	.example = "kindred convert measurements.csv measurements.npz\n"

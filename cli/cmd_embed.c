@@ -39,6 +39,7 @@ static cli_path path_of(const cli_args *args, const kdr_data *task)
 static void embed_check(const cli_run *run)
 {
 	cli_make_folder(cli_get(run->args, "output", NULL));
+	cli_names_check_files(run->tasks.data, run->tasks.count);
 	for (int64_t t = 0; t < run->tasks.count; t++) {
 		const cli_path to = path_of(run->args, run->tasks.data[t]);
 		cli_check(kdr_write_check(run->ctx, to.path, cli_flag(run->args, "force")));
@@ -103,7 +104,7 @@ static void embed_put(cli_run *run, const kdr_embedding *e)
 		else
 			print_task(tasks->data[t], xy[t], n);
 	}
-	cli_pass(cli_write_back(run, xy));
+	cli_check(cli_write_back(run, xy));
 }
 
 static void embed_run(cli_run *run)
@@ -121,7 +122,7 @@ static void embed_run(cli_run *run)
 	cli_tasks_read_positional(run);
 	if (cli_get(args, "output", NULL))
 		embed_check(run);
-	cli_pass(cli_write_back(run, NULL));
+	cli_check(cli_write_back(run, NULL));
 	o.prep = job->prep;
 	o.choice = job->choice;
 	cli_session_limit(run->ctx);

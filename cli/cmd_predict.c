@@ -100,7 +100,7 @@ static void predict_check(cli_run *run, const char *path, const char *samples)
 			cli_check(kdr_labels_check(run->ctx, path, kdr_data_path(run->tasks.data[0])));
 		cli_check(kdr_write_check(run->ctx, samples, force));
 	}
-	cli_pass(cli_write_back(run, NULL));
+	cli_check(cli_write_back(run, NULL));
 }
 
 static void predict_run(cli_run *run)
@@ -138,7 +138,7 @@ static void predict_run(cli_run *run)
 	if (samples)
 		cli_check(kdr_result_write_table(run->ctx, run->result, KDR_TABLE_SAMPLES, 0, samples,
 		                                 cli_flag(args, "force")));
-	cli_pass(cli_write_back(run, NULL));
+	cli_check(cli_write_back(run, NULL));
 	write_labels(run, labels);
 	cli_check(kdr_outputs_end(run->ctx, KDR_OK));
 	print_doubtful(args, run->result);

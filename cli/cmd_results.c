@@ -43,6 +43,7 @@ static void relabel_run(cli_run *run)
 	cli_session_open(run);
 	cli_names_read(run);
 	cli_make_folder(folder);
+	cli_lock_folder(folder);
 	cli_check_reading(kdr_relabel(run->ctx, result, edits, folder, &options, cli_flag(args, "force")));
 	if (!cli_quiet(args))
 		cli_printf("written: %s\n", folder);
@@ -93,6 +94,7 @@ static void cut_run(cli_run *run)
 		k[i] = cli_positive("-k", list.items[i]);
 	cli_session_open(run);
 	cli_make_folder(folder);
+	cli_lock_folder(folder);
 	const kdr_status st = kdr_cut(run->ctx, cli_positional(args, 0), k, list.count, folder,
 	                              cli_get(args, "write-table", NULL),
 	                              cli_get(args, "write-columns", NULL), cli_flag(args, "force"));

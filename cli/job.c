@@ -100,7 +100,7 @@ void cli_job_ready(cli_run *run)
 {
 	if (cli_rank() == 0) { /* only the first rank writes */
 		cli_outputs_check(run, true);
-		cli_pass(cli_write_back(run, NULL));
+		cli_check(cli_write_back(run, NULL));
 	}
 	cli_pass(cli_ranks_agree(EXIT_DONE));
 	cli_session_limit(run->ctx);

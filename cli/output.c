@@ -1,8 +1,8 @@
 /* Results to disk. SPDX-License-Identifier: BSD-3-Clause
  *
  * Everything that could prevent writing a result (an existing file, a folder that cannot be created) is checked before the
- * work starts. All files appear together (kdr_outputs_begin): if one that belongs to the result fails nevertheless, none does. A
- * model, arrays or a table that fail do not take the result with them; the exit status shows the failure. */
+ * work starts. All files appear together (kdr_outputs_begin): if one that belongs to the result fails nevertheless, none does. If a
+ * model, arrays or a table fail, the others are written unless they would replace earlier files, which then all stay. */
 #include "cli.h"
 #include "core/system.h"
 #include "system.h"
@@ -67,9 +67,54 @@ void cli_make_folder(const char *folder)
 		cli_stop(EXIT_OTHER, "%s: cannot create the folder: %s", folder, strerror(errno));
 }
 
+/* The folders whose result this command writes. */
+enum { LOCKS = 4 };
+static struct {
+	uint64_t device, number;
+	intptr_t lock;
+} locks[LOCKS];
+static int nlocks;
+
+void cli_unlock_folders(void)
+{
+	while (nlocks > 0)
+		kdri_unlock(locks[--nlocks].lock);
+}
+
+/* Folders that cannot be locked are used nevertheless. */
+void cli_lock_folder(const char *folder)
+{
+	kdri_file info;
+	if (nlocks == LOCKS || !kdri_file_at(folder, &info))
+		return;
+	for (int i = 0; i < nlocks; i++)
+		if (locks[i].device == info.device && locks[i].number == info.number)
+			return;
+	const intptr_t lock = kdri_lock_folder(folder);
+	if (lock < 0 && errno == EWOULDBLOCK)
+		cli_stop(
+		        EXIT_OTHER,
+		        "%s: another run of kindred is writing to this folder; wait for it, or choose another folder",
+		        folder);
+	if (lock < 0)
+		return;
+	locks[nlocks].device = info.device;
+	locks[nlocks].number = info.number;
+	locks[nlocks++].lock = lock;
+}
+
+/* Whether an output of this command exists already. */
+static bool replaces;
+
+kdr_status cli_write_check(const cli_run *run, const char *path)
+{
+	replaces = replaces || kdri_exists(path);
+	return kdr_write_check(run->ctx, path, cli_flag(run->args, "force"));
+}
+
 static void check_file(const cli_run *run, cli_path at)
 {
-	cli_check(kdr_write_check(run->ctx, at.path, cli_flag(run->args, "force")));
+	cli_check(cli_write_check(run, at.path));
 }
 
 /* NAME.npy or, of a task, NAME.TASK.npy. */
@@ -126,14 +171,17 @@ void cli_outputs_check(const cli_run *run, bool labels)
 	const char *arrays = cli_get(args, "arrays", NULL);
 	kdr_data *const *data = run->tasks.data;
 	const int64_t count = folder && labels ? run->tasks.count : 0;
+	replaces = false;
 	if (cli_flag(args, "report") && !folder)
 		cli_usage_error("--report needs -o DIR: the folder for report.html");
 	/* What cannot be written is better known now than after hours of work. */
 	protect_later_inputs(run);
 	if (folder) {
 		cli_make_folder(folder);
+		cli_lock_folder(folder);
 		check_file(run, cli_join(folder, "result", ".json"));
 	}
+	cli_names_check_files(data, count);
 	for (int64_t i = 0; i < count; i++) {
 		cli_path path = cli_join(folder, kdr_data_name(data[i]), of_task[0]);
 		cli_check(kdr_labels_check(run->ctx, path.path, kdr_data_path(data[i])));
@@ -152,7 +200,7 @@ void cli_outputs_check(const cli_run *run, bool labels)
 		         "--save-model %s: models are HDF5 files, but this build of kindred has no HDF5",
 		         model);
 	if (model)
-		cli_check(kdr_write_check(run->ctx, model, cli_flag(args, "force")));
+		cli_check(cli_write_check(run, model));
 	if (arrays)
 		check_arrays(run, arrays);
 }
@@ -239,13 +287,10 @@ static kdr_status write_arrays(const cli_run *run, const char *folder, bool forc
 static bool print_some(void *user, const char *text, size_t length)
 {
 	(void)user;
-	return fwrite(text, 1, length, stdout) == length;
-}
-
-/* The first failure of several. */
-static int output_first_of(int code, int next)
-{
-	return code == EXIT_DONE ? next : code;
+	const bool put = fwrite(text, 1, length, stdout) == length;
+	if (!put)
+		cli_output_error = errno;
+	return put;
 }
 
 /* Whether a shell takes the word as it stands. */
@@ -315,28 +360,35 @@ static void write_outputs(cli_run *run)
 	const char *model = cli_get(run->args, "save-model", NULL);
 	bool force = cli_flag(run->args, "force");
 	double start = cli_now();
-	int code = EXIT_DONE;
 	cli_errors_once();
 	cli_check(kdr_outputs_begin(run->ctx, folder));
 	cli_pass(cli_ranks_agree(EXIT_DONE));
 	common_folder(folder);
 	common_folder(arrays);
-	if (arrays)
-		code = cli_code(write_arrays(run, arrays, force));
-	if (model && cli_rank() == 0)
-		code = output_first_of(code, cli_code(kdr_model_save(run->ctx, model, run->result, force)));
-	code = output_first_of(code, cli_write_back(run, NULL));
+	kdr_status extra = arrays ? write_arrays(run, arrays, force) : KDR_OK;
+	if (extra == KDR_OK && model && cli_rank() == 0)
+		extra = kdr_model_save(run->ctx, model, run->result, force);
+	if (extra == KDR_OK)
+		extra = cli_write_back(run, NULL);
+	const char *why = extra == KDR_OK ? NULL : cli_format("%s", kdr_context_error(run->ctx));
+	bool kept = false;
 	int own = cli_ranks_agree(cli_code(put_command(run)));
 	if (own == EXIT_DONE) {
 		kdr_status st = folder ? write_folder(run, folder, force, start) : KDR_OK;
-		own = cli_ranks_agree(cli_code(kdr_outputs_end(run->ctx, st)));
+		kept = st == KDR_OK && extra != KDR_OK && replaces;
+		st = kdr_outputs_end(run->ctx, kept ? extra : st);
+		own = cli_ranks_agree(kept ? cli_exit_code(st) : cli_code(st));
 	}
+	if (why && (kept || own == EXIT_DONE))
+		cli_error("%s; %s", why,
+		          kept ? "nothing was written, and the earlier files are unchanged"
+		               : "the other outputs were written");
 	kdr_result_set_write_seconds(run->result, cli_now() - start);
 	if (!folder && own == EXIT_DONE) {
 		kdr_status st = kdr_result_put(run->ctx, run->result, print_some, NULL);
 		own = ferror(stdout) ? EXIT_DONE : cli_code(st); /* cli_end reports a full disk */
 	}
-	cli_pass(output_first_of(code, own));
+	cli_pass(extra == KDR_OK ? own : cli_exit_code(extra));
 }
 
 /* The summary is printed from what result.json has, without its lists of samples. */

@@ -134,7 +134,9 @@ void cli_warn(const char *format, ...)
 	va_end(args);
 }
 
-static int exit_code_of(kdr_status status)
+int cli_output_error;
+
+int cli_exit_code(kdr_status status)
 {
 	if (status == KDR_OK)
 		return EXIT_DONE;
@@ -152,11 +154,15 @@ int cli_code(kdr_status status)
 	const char *detail = kdr_context_error(session.run ? session.run->ctx : NULL);
 	if (status == KDR_OK)
 		return EXIT_DONE;
-	if (cli_interrupted())
+	const bool nothing = cli_interrupted() && !(session.run && session.run->result);
+	const bool late = session.limit > 0 && session.run && cli_now() - session.run->start > session.limit;
+	if (nothing)
 		cli_error("interrupted before a result was available");
+	else if (late && status == KDR_ERR_READ)
+		cli_error("%s: the time limit (--time-limit) was reached", detail);
 	else
 		cli_error("%s", detail[0] ? detail : kdr_strerror(status));
-	return cli_interrupted() ? EXIT_INTERRUPTED : exit_code_of(status);
+	return nothing ? EXIT_INTERRUPTED : cli_exit_code(status);
 }
 
 void cli_pass(int code)
@@ -373,6 +379,7 @@ static void session_close(cli_run *run)
 	for (int table = 0; table < 2 && run->ctx; table++)
 		kdr_free(run->ctx, run->copies[table]);
 	kdr_context_free(run->ctx);
+	cli_unlock_folders();
 	*run = (cli_run){ 0 }; /* demo runs other commands */
 	session.run = NULL;
 }
@@ -392,8 +399,12 @@ void cli_end(int code)
 	if (session.run)
 		session_close(session.run);
 	cli_ranks_leave();
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		cli_error("cannot write to standard output: %s", strerror(errno));
+	/* Where an earlier write failed, errno is of something else by now. */
+	if (fflush(stdout) != 0)
+		cli_output_error = errno;
+	if (cli_output_error || ferror(stdout)) {
+		cli_error("cannot write to standard output%s%s", cli_output_error ? ": " : "",
+		          cli_output_error ? strerror(cli_output_error) : "; the disk may be full");
 		code = code == EXIT_DONE ? EXIT_OTHER : code;
 	}
 	cli_ranks_early(code);

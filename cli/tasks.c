@@ -109,6 +109,50 @@ void cli_names_check(kdr_data *const *data, int64_t count)
 	}
 }
 
+static int lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static bool same_but_case(const char *a, const char *b)
+{
+	for (; *a && lower(*a) == lower(*b); a++)
+		b++;
+	return *a == *b;
+}
+
+/* Names that Windows has for devices, with or without an ending. */
+static bool is_device(const char *name)
+{
+	static const char *const devices[] = { "con", "prn", "aux", "nul", "com?", "lpt?" };
+	const size_t n = strcspn(name, ".");
+	for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+		size_t i = 0;
+		while (i < n && (lower(name[i]) == devices[d][i] ||
+		                 (devices[d][i] == '?' && name[i] >= '0' && name[i] <= '9')))
+			i++;
+		if (i == n && n == strlen(devices[d]))
+			return true;
+	}
+	return false;
+}
+
+void cli_names_check_files(kdr_data *const *data, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++) {
+		const char *name = kdr_data_name(data[i]);
+		if (is_device(name))
+			cli_usage_error(
+			        "'%s' is the name of a device on Windows, so its files could not be opened there; give another name with NAME=FILE",
+			        name);
+		for (int64_t j = 0; j < i; j++)
+			if (same_but_case(name, kdr_data_name(data[j])))
+				cli_usage_error(
+				        "the names of data sets '%s' and '%s' differ in case only, so on some systems their files would be the same; give them different names with NAME=FILE, or --recode for the values of a column",
+				        kdr_data_name(data[j]), name);
+	}
+}
+
 /* How missing values are handled by default: kept for methods that skip them, filled with the means of their file for the default
  * method of transfer, whose members need numbers. NULL: they are an error. */
 static const char *default_missing(kdr_context *ctx, const cli_args *args)

@@ -97,9 +97,9 @@ void cli_write_back_print(const cli_run *run)
 				        path);
 }
 
-int cli_write_back(cli_run *run, const double *const *xy)
+kdr_status cli_write_back(cli_run *run, const double *const *xy)
 {
-	const bool check = !run->result && !xy, force = cli_flag(run->args, "force");
+	const bool check = !run->result && !xy;
 	kdr_status st = KDR_OK;
 	for (int table = 0; table < 2; table++) {
 		const char *path;
@@ -110,8 +110,8 @@ int cli_write_back(cli_run *run, const double *const *xy)
 				continue;
 			st = write_one(run, t, table, path, xy);
 			if (st == KDR_OK && check)
-				st = kdr_write_check(run->ctx, path, force);
+				st = cli_write_check(run, path);
 		}
 	}
-	return cli_code(st);
+	return st;
 }

@@ -677,7 +677,7 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 			        ctx, KDR_ERR_DATA,
 			        "%s: the data sets '%s' and '%s' of the task column would both be called '%s', because file names cannot contain any of %.*s; rename one of them",
 			        data->path[0] ? data->path : data->name, g->names[first[same]], g->names[k],
-			        sets[t]->name, (int)strcspn(kdri_not_in_names, "\1"), kdri_not_in_names);
+			        sets[t]->name, (int)strcspn(kdri_not_in_names, "\1\n"), kdri_not_in_names);
 	}
 	/* The tasks of skipped rows are unknown: the first data set lists them. */
 	for (int64_t i = 0; i < data->nleft_out; i++)

@@ -45,6 +45,13 @@ int kdri_sync(int fd);
  * exists, without it fails with EEXIST. */
 int kdri_put_in_place(const char *from, const char *to, bool replace);
 
+/* Where a symbolic link leads in the end, also if no file is there; of another path, the path. False if it is too long. */
+bool kdri_follow(const char *path, char *out, size_t room);
+/* Takes a lock on a folder, which the system releases when the process ends: a number for kdri_unlock; -1 with EWOULDBLOCK if another
+ * process, or this one, has it; -1 with another error where folders cannot be locked, as on some network file systems. */
+intptr_t kdri_lock_folder(const char *folder);
+void kdri_unlock(intptr_t lock);
+
 /* This process; whether a process of this machine runs, true if unknown; and a number of the machine, or of the container that
  * numbers its processes itself. */
 int64_t kdri_process(void);
@@ -82,7 +89,9 @@ void kdri_map_release(void *at, size_t bytes); /* they are not needed now; the f
 void kdri_map_write(int fd);                   /* starts writing what has changed */
 /* Unmaps part of a shared mapping and releases its memory or disk space now, not with the rest of the mapping. */
 void kdri_unmap_part(void *at, size_t bytes);
-/* Opens a file without a name in the folder for temporary files: TMPDIR or /var/tmp; on Windows that of TMP or TEMP. */
+/* The folder for temporary files: TMPDIR or /var/tmp; on Windows that of TMP or TEMP. False if its name is too long. */
+bool kdri_scratch_folder(char *out, size_t room);
+/* Opens a file without a name there. */
 int kdri_scratch_file(void);
 /* Moves a descriptor beyond those of standard input, output and error, which may be closed. */
 int kdri_high_descriptor(int fd);

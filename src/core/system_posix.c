@@ -1,6 +1,7 @@
 /* Linux and other POSIX systems. SPDX-License-Identifier: BSD-3-Clause */
 /* madvise is not POSIX, whose own may do nothing; mremap and sync_file_range are Linux's. */
-#define _GNU_SOURCE 1
+#define _GNU_SOURCE      1
+#define _DARWIN_C_SOURCE 1 /* flock */
 #include "core/internal.h"
 #include "core/system.h"
 
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,7 +26,8 @@ bool kdri_is_separator(char c)
 	return c == '/';
 }
 
-const char kdri_not_in_names[] = "/";
+/* Other characters are allowed here, but lists of names have a line for each. */
+const char kdri_not_in_names[] = "/\n\r";
 
 size_t kdri_folder_length(const char *path)
 {
@@ -106,6 +109,41 @@ int kdri_put_in_place(const char *from, const char *to, bool replace)
 		return 0;
 	}
 	return errno == EEXIST ? -1 : rename(from, to);
+}
+
+bool kdri_follow(const char *path, char *out, size_t room)
+{
+	enum { MOST_LINKS = 40 }; /* as Linux */
+	char target[4096];
+	ssize_t n;
+	if (strlen(path) >= room)
+		return false;
+	strcpy(out, path);
+	for (int i = 0; i < MOST_LINKS && (n = readlink(out, target, sizeof target - 1)) > 0; i++) {
+		const size_t folder = target[0] == '/' ? 0 : kdri_folder_length(out);
+		if (folder + (size_t)n >= room)
+			return false;
+		memcpy(out + folder, target, (size_t)n);
+		out[folder + (size_t)n] = '\0';
+	}
+	return true;
+}
+
+/* Of the folder itself, so that no file is left behind and a folder that cannot be written needs none. */
+intptr_t kdri_lock_folder(const char *folder)
+{
+	const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	const int code = errno;
+	close(fd);
+	errno = code;
+	return -1;
+}
+
+void kdri_unlock(intptr_t lock)
+{
+	close((int)lock);
 }
 
 int64_t kdri_process(void)
@@ -285,15 +323,19 @@ void kdri_unmap_part(void *at, size_t bytes)
 }
 
 /* /tmp may be memory itself, so the default folder is /var/tmp. */
-int kdri_scratch_file(void)
+bool kdri_scratch_folder(char *out, size_t room)
 {
 	const char *folder = getenv("TMPDIR");
-	char name[4096];
-	if (!folder || !folder[0])
-		folder = "/var/tmp";
-	int n = snprintf(name, sizeof name, "%s/kindred-XXXXXX", folder);
-	if (n < 0 || (size_t)n >= sizeof name)
+	const int n = snprintf(out, room, "%s", folder && folder[0] ? folder : "/var/tmp");
+	return n > 0 && (size_t)n < room;
+}
+
+int kdri_scratch_file(void)
+{
+	char folder[4000], name[4096];
+	if (!kdri_scratch_folder(folder, sizeof folder))
 		return -1;
+	snprintf(name, sizeof name, "%s/kindred-XXXXXX", folder);
 	int fd = mkstemp(name);
 	if (fd < 0)
 		return -1;

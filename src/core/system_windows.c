@@ -213,6 +213,58 @@ int kdri_put_in_place(const char *from, const char *to, bool replace)
 	return moved;
 }
 
+/* UTF-8 of a name. False if there is no room. */
+static bool narrow(const wchar_t *name, char *out, size_t room)
+{
+	return WideCharToMultiByte(CP_UTF8, 0, name, -1, out, (int)room, NULL, NULL) > 0;
+}
+
+bool kdri_follow(const char *path, char *out, size_t room)
+{
+	enum { LONGEST = 4096 };
+	wchar_t *name = wide(path), found[LONGEST];
+	const DWORD kind = name ? GetFileAttributesW(name) : INVALID_FILE_ATTRIBUTES;
+	bool done = false;
+	if (kind != INVALID_FILE_ATTRIBUTES && (kind & FILE_ATTRIBUTE_REPARSE_POINT)) {
+		HANDLE handle = CreateFileW(name, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+		                            NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+		const DWORD n = handle != INVALID_HANDLE_VALUE
+		                        ? GetFinalPathNameByHandleW(handle, found, LONGEST, 0)
+		                        : 0;
+		done = n > 0 && n < LONGEST && narrow(found, out, room);
+		if (handle != INVALID_HANDLE_VALUE)
+			CloseHandle(handle);
+	}
+	free(name);
+	if (!done && strlen(path) < room)
+		done = strcpy(out, path) != NULL;
+	return done;
+}
+
+/* A mutex with a name, because folders cannot be locked. */
+intptr_t kdri_lock_folder(const char *folder)
+{
+	kdri_file info;
+	wchar_t name[80];
+	if (!kdri_file_at(folder, &info))
+		return -1;
+	swprintf(name, sizeof name / sizeof *name, L"Local\\kindred-%llx-%llx",
+	         (unsigned long long)info.device, (unsigned long long)info.number);
+	HANDLE lock = CreateMutexW(NULL, FALSE, name);
+	if (!lock)
+		return fail();
+	if (GetLastError() != ERROR_ALREADY_EXISTS)
+		return (intptr_t)lock;
+	CloseHandle(lock);
+	errno = EWOULDBLOCK;
+	return -1;
+}
+
+void kdri_unlock(intptr_t lock)
+{
+	CloseHandle((HANDLE)lock);
+}
+
 int64_t kdri_process(void)
 {
 	return (int64_t)GetCurrentProcessId();
@@ -390,6 +442,12 @@ void kdri_map_write(int fd)
 void kdri_unmap_part(void *at, size_t bytes)
 {
 	kdri_unmap(at, bytes);
+}
+
+bool kdri_scratch_folder(char *out, size_t room)
+{
+	wchar_t folder[MAX_PATH + 1];
+	return GetTempPathW(MAX_PATH + 1, folder) > 0 && narrow(folder, out, room);
 }
 
 /* The system removes the file when it is closed, also if the process is killed. Some accounts cannot write to their temporary folder: the

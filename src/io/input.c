@@ -158,7 +158,7 @@ static bool input_stopped(kdr_context *ctx, const kdri_input *in)
 {
 	if (kdri_thread() == 0)
 		kdri_tell_iteration(ctx, "read", in->consumed, KDRI_MAX(in->size, 0), NAN);
-	return ctx->cancelled || ctx->stop_requested;
+	return ctx->writing == 0 && (ctx->cancelled || ctx->stop_requested);
 }
 
 static kdr_status input_fail_stopped(kdr_context *ctx, const kdri_input *in)
@@ -408,7 +408,7 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 		line.length = end - last + (last > begin ? 0 : line.length);
 		if (!in->gzip && line.length > KDRI_LINE_MOST)
 			return line_too_long(ctx, in, line.number);
-		if (kdri_leave_off(ctx, "read", used, 0))
+		if (kdri_leave_off(ctx, "read", used, 0) && ctx->writing == 0)
 			return input_fail_stopped(ctx, in);
 		KDRI_DO(input_refill(ctx, in));
 	}
@@ -535,7 +535,9 @@ kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
 		if (w->added)
 			w->data[w->end++] = '\n';
 	}
-	if (kdri_iteration(ctx, "read", kdri_input_consumed(w->in), KDRI_MAX(kdri_input_size(w->in), 0), NAN))
+	if (kdri_iteration(ctx, "read", kdri_input_consumed(w->in), KDRI_MAX(kdri_input_size(w->in), 0),
+	                   NAN) &&
+	    ctx->writing == 0)
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: reading was stopped", kdri_input_path(w->in));
 done:
 	return st;

@@ -169,11 +169,11 @@ class BadInput(CliTest):
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_full_standard_output(self):
         path = self.write("a.csv", BLOBS_A)
-        with open("/dev/full", "w") as full:
-            done = subprocess.run([KINDRED, "cluster", "-m", "kmeans", "-k", "2", path], stdout=full, stderr=subprocess.PIPE,
-                                  text=True)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("standard output", done.stderr)
+        for args in (["cluster", "-m", "kmeans", "-k", "2", path], ["inspect", path], ["convert", "--to", "csv", path, "-"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([KINDRED, *args], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "(standard output|-): .*No space left on device")
 
     def test_labels_of_the_wrong_length(self):
         path = self.write("a.csv", BLOBS_A)

@@ -1,10 +1,13 @@
 """Result folders: all files of a result appear together, and no input is ever replaced."""
+import fcntl
 import json
 import os
 import random
 import resource
 import signal
+import stat
 import subprocess
+import threading
 import unittest
 
 from harness import BLOBS_A, BLOBS_B, KINDRED, CliTest
@@ -89,6 +92,88 @@ class Folders(CliTest):
         self.fails("relabel", "-q", "-o", "edited", "--report", "--force", "out/result.json", "edits.json", code=1, says="the earlier result in edited is unchanged",
                    preexec_fn=small)
         self.assertEqual(self.content("edited"), before)
+
+    def test_one_failed_file_keeps_the_earlier_ones(self):
+        """Without earlier files, a table that fails does not take the result with it."""
+        self.write("other.csv", "x,y\n" + "".join(f"{i % 9}, {i % 3}\n" for i in range(30)))
+        self.run_kindred(*COMMON, "-o", "out", "--write-table", "t.csv", "--save-model", "m.h5", "a=other.csv")
+        before, model, table = self.content(), self.path("m.h5"), self.read("t.csv")
+        changed = os.stat(model).st_mtime_ns
+        fat = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000))  # a model is larger
+        text = self.fails(*COMMON, "-o", "out", "--write-table", "t.csv", "--save-model", "m.h5", "--force", "a.csv", code=1,
+                          says=["m.h5: cannot", "nothing was written, and the earlier files are unchanged"], preexec_fn=fat)
+        self.assertEqual((self.content(), os.stat(model).st_mtime_ns, self.read("t.csv")), (before, changed, table), text)
+        self.fails(*COMMON, "-o", "new", "--save-model", "n.h5", "a.csv", code=1, says=["n.h5: cannot", "the other outputs were written"],
+                   preexec_fn=fat)
+        self.assertEqual(sorted(os.listdir(self.path("new"))), ["a.labels", "a.samples.csv", "features.csv", "result.json"])
+        # A device fails when its turn comes: before anything is replaced.
+        os.symlink("/dev/full", self.path("full.csv"))
+        self.fails(*COMMON, "-o", "out", "--write-table", "full.csv", "--force", "a.csv", code=1,
+                   says=["full.csv: cannot write: No space left", "the earlier result in out is unchanged"])
+        self.assertEqual(self.content(), before)
+
+    def test_tables_after_a_stop(self):
+        """The limit is that of the fit."""
+        self.write("t.csv", "old")
+        self.run_kindred(*COMMON, "-o", "out", "--force", "--time-limit", "0.000001", "--write-table", "t.csv", "a.csv")
+        self.assertEqual(self.read("t.csv").splitlines()[0], "x,y,cluster,cluster_name,cluster_confidence,cluster_second")
+
+    def test_what_is_no_regular_file_is_written_through(self):
+        for name in ("link.csv", "pointing.csv"):
+            os.symlink("target.csv", self.path(name))
+        self.run_kindred("convert", "-q", "a.csv", "link.csv")  # to a file that does not exist
+        self.fails("convert", "-q", "a.csv", "link.csv", code=2, says="already exists")
+        self.run_kindred("convert", "-q", "b.csv", "pointing.csv", "--force")
+        self.assertTrue(os.path.islink(self.path("link.csv")) and os.path.islink(self.path("pointing.csv")))
+        self.assertEqual(self.read("target.csv").splitlines()[0], "y,x")
+        os.mkfifo(self.path("pipe"))
+        got = []
+        reader = threading.Thread(target=lambda: got.append(self.read("pipe")))
+        reader.start()
+        self.run_kindred("convert", "-q", "--to", "csv", "b.csv", "pipe", "--force")
+        reader.join(60)
+        self.assertEqual(got, [self.read("target.csv")])
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
+        device = self.path("null")
+        try:
+            os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        except PermissionError:
+            device = "/dev/null"
+        self.run_kindred("convert", "-q", "--to", "csv", "a.csv", device, "--force")
+        self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
+        out = self.run_kindred("convert", "--to", "csv", "b.csv", "-")
+        self.assertEqual((out.stdout, out.stderr), (self.read("target.csv"), ""))
+        self.assertFalse(os.path.exists(self.path("-")))
+        self.fails("convert", "b.csv", "-", code=2, says="--to")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_second_run_on_a_folder_is_refused(self):
+        """The system releases the lock of a run that was killed."""
+        self.run_kindred(*COMMON, "-o", "out", "a.csv")
+        before = self.content()
+        folder = os.open(self.path("out"), os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        self.fails(*COMMON, "-o", "out", "--force", "a.csv", code=1, says=["out: another run of kindred is writing to this folder", "another folder"])
+        self.assertEqual(self.content(), before)
+        os.close(folder)
+        self.run_kindred(*COMMON, "-o", "out", "--force", "a.csv")
+        self.write("slow.csv", "x,y\n" + "".join(f"{i * 37 % 1009},{i * 53 % 997}\n" for i in range(20000)))
+        run = subprocess.Popen([KINDRED, "cluster", "-k", "9", "-q", "-o", "out", "--force", "slow.csv"], cwd=self.dir, stderr=subprocess.DEVNULL)
+        try:
+            while True:  # until it has begun
+                probe = os.open(self.path("out"), os.O_RDONLY)
+                try:
+                    fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    break
+                finally:
+                    os.close(probe)
+                self.assertIsNone(run.poll())
+            self.fails(*COMMON, "-o", "out", "--force", "a.csv", code=1, says="another run")
+        finally:
+            run.kill()
+            run.wait()
+        self.run_kindred(*COMMON, "-o", "out", "--force", "--arrays", "out", "a.csv")
 
     def test_a_killed_run(self):
         """What a killed run has left is removed by the next one."""

@@ -337,6 +337,22 @@ class Names(CliTest):
         self.run_kindred(*run[:-2], "--task-column", "city", "--write-table", "s.csv", "-o", "split", "x=a.csv", "b.csv", "y=a.csv")
         self.assertEqual(sorted(name for name in os.listdir(self.dir) if name.startswith("s-")), ["s-b.csv", "s-x-x.csv", "s-y-x.csv"])
 
+    def test_names_of_data_sets_are_names_of_files_everywhere(self):
+        self.tables()
+        line = "a\nb.csv"
+        for name in ("A.csv", "Con.csv", "lpt1.x.csv", line):
+            self.write(name, self.read("a.csv"))
+        self.fails("cluster", "-k", 2, "-o", "out", "a.csv", "A.csv", code=2, says=["'a' and 'A'", "case", "NAME=FILE"])
+        self.fails("embed", "-o", "out", "a.csv", "A.csv", code=2, says="case")
+        self.run_kindred("cluster", "-q", "-k", 2, "a.csv", "A.csv")  # no files
+        for name in ("Con.csv", "lpt1.x.csv", "AUX=a.csv"):
+            self.fails("cluster", "-k", 2, "-o", "out", name, code=2, says=["device", "NAME=FILE"])
+        self.run_kindred("cluster", "-q", "-k", 2, "-o", "out", "context=a.csv", "com=A.csv")
+        self.assertIn("is not valid", self.run_kindred("cluster", "-k", 2, "-o", "out", line, code=2).stderr)
+        self.write("t.csv", 'where,x\n"p\nq",1\n"p\nq",2\nr,3\nr,5\n')
+        self.run_kindred("cluster", "-q", "-k", 1, "--task-column", "where", "-o", "split", "t.csv")
+        self.assertEqual([t["name"] for t in self.result("split/result.json")["tasks"]], ["p_q", "r"])
+
     def test_names_from_a_pipe(self):
         self.tables()
         self.run_kindred("cluster", "-q", "-k", 3, "--names", "/dev/stdin", "-o", "out", "a.csv", stdin="0,first\n")

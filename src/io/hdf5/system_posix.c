@@ -262,7 +262,7 @@ static kdr_status wait_for(kdr_context *ctx, const kdri_child_job *job, arena *a
 			                         job->path, doing);
 		}
 		kdri_leave_off(ctx, "read", 0, 0);
-		if (ctx->cancelled || ctx->stop_requested)
+		if (ctx->writing == 0 && (ctx->cancelled || ctx->stop_requested))
 			return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: interrupted", job->path);
 		const double bytes = (double)a->bytes_read, seconds = kdri_now() - start;
 		if (seconds > ctx->isolation + (bytes + extra) / bytes_per_second)

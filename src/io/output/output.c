@@ -21,7 +21,8 @@
 
 typedef struct pending {
 	char *path, *temporary;
-	bool force;
+	char *place; /* where it goes: what the path, if it is a link, leads to */
+	bool force, through;
 } pending;
 
 struct kdri_output_set {
@@ -39,12 +40,13 @@ static void set_free(kdr_context *ctx)
 	for (int64_t i = 0; s && i < s->count; i++) {
 		if (s->files[i].temporary)
 			(void)kdri_unlink(s->files[i].temporary);
-		KDRI_FREE(ctx, s->files[i].path, s->files[i].temporary);
+		KDRI_FREE(ctx, s->files[i].path, s->files[i].temporary, s->files[i].place);
 	}
 	for (int64_t i = 0; s && i < s->nstale; i++)
 		kdri_free(ctx, s->stale[i]);
 	if (s)
 		KDRI_FREE(ctx, s->files, s->stale, s->folder, s);
+	ctx->writing -= s != NULL;
 	ctx->outputs = NULL;
 }
 
@@ -56,6 +58,7 @@ kdr_status kdr_outputs_begin(kdr_context *ctx, const char *folder)
 	if (!s) {
 		KDRI_TRY(KDRI_NEW0(ctx, &s, 1));
 		ctx->outputs = s;
+		ctx->writing++;
 		ctx->outputs_close = set_free;
 		KDRI_TRY(kdri_strdup(ctx, folder ? folder : "", &s->folder));
 	}
@@ -66,8 +69,8 @@ done:
 	return st;
 }
 
-/* With an open set: adds a complete file that still has its temporary name. Takes over *temporary. */
-static kdr_status set_add(kdr_context *ctx, const char *path, char **temporary, bool force)
+/* With an open set: adds a complete file that still has its temporary name. Takes over f->temporary and f->place. */
+static kdr_status set_add(kdr_context *ctx, const char *path, pending *f)
 {
 	kdr_status st;
 	struct kdri_output_set *s = ctx->outputs;
@@ -77,8 +80,10 @@ static kdr_status set_add(kdr_context *ctx, const char *path, char **temporary, 
 		KDRI_TRY(KDRI_GROW(ctx, &s->files, s->room ? 2 * s->room : 16));
 		s->room = s->room ? 2 * s->room : 16;
 	}
-	s->files[s->count++] = (pending){ copy, *temporary, force };
-	*temporary = copy = NULL;
+	s->files[s->count] = *f;
+	s->files[s->count++].path = copy;
+	*f = (pending){ 0 };
+	copy = NULL;
 done:
 	kdri_free(ctx, copy);
 	return st;
@@ -86,9 +91,9 @@ done:
 
 kdr_status kdr_outputs_expect(kdr_context *ctx, const char *path)
 {
-	char *none = NULL;
+	pending none = { .force = true };
 	KDRI_NEED(ctx, path);
-	return ctx->outputs ? set_add(ctx, path, &none, true) : KDR_OK;
+	return ctx->outputs ? set_add(ctx, path, &none) : KDR_OK;
 }
 
 const char *kdri_set_find(const kdr_context *ctx, const char *path)
@@ -120,6 +125,45 @@ kdr_status kdri_set_remove(kdr_context *ctx, const char *path)
 
 /* --- the end ----------------------------------------------------------------------------------------------- */
 
+/* Copies a complete file to a device, a pipe or standard output ("-"), which stays what it is. Returns -1, with errno, on failure. */
+static int copy_through(const char *from, const char *to)
+{
+	char block[1 << 16];
+	const int in = kdri_open(from, O_RDONLY);
+	const int out = strcmp(to, "-") == 0 ? kdri_copy_descriptor(STDOUT_FILENO) : kdri_open(to, O_WRONLY);
+	ssize_t n = in < 0 || out < 0 ? -1 : 0;
+	while (n >= 0 && (n = read(in, block, sizeof block)) > 0)
+		for (ssize_t used = 0; n >= 0 && used < n;) {
+			const ssize_t more = write(out, block + used, (size_t)(n - used));
+			if (more < 0 && errno != EINTR)
+				n = -1;
+			used += more > 0 ? more : 0;
+		}
+	const int code = errno;
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) != 0)
+		return -1;
+	errno = code;
+	return n < 0 ? -1 : 0;
+}
+
+/* A complete file gets its name, or is copied to what is no regular file. */
+static kdr_status place_file(kdr_context *ctx, const char *path, pending *f)
+{
+	if (f->through ? copy_through(f->temporary, f->place) != 0
+	               : kdri_put_in_place(f->temporary, f->place, f->force) != 0)
+		return !f->through && errno == EEXIST
+		               ? kdri_fail(ctx, KDR_ERR_EXISTS,
+		                           "%s: already exists; use --force to replace it", path)
+		               : kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", path, strerror(errno));
+	if (f->through)
+		(void)kdri_unlink(f->temporary);
+	kdri_free(ctx, f->temporary);
+	f->temporary = NULL;
+	return KDR_OK;
+}
+
 static bool is_result(const char *path)
 {
 	return strcmp(path + kdri_folder_length(path), "result.json") == 0;
@@ -132,14 +176,7 @@ static kdr_status rename_files(kdr_context *ctx, struct kdri_output_set *s, bool
 		pending *f = &s->files[i];
 		if (!f->temporary || is_result(f->path) != results)
 			continue;
-		if (kdri_put_in_place(f->temporary, f->path, f->force) != 0)
-			return errno == EEXIST
-			               ? kdri_fail(ctx, KDR_ERR_EXISTS,
-			                           "%s: already exists; use --force to replace it", f->path)
-			               : kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", f->path,
-			                           strerror(errno));
-		kdri_free(ctx, f->temporary);
-		f->temporary = NULL;
+		KDRI_DO(place_file(ctx, f->path, f));
 		++*renamed;
 	}
 	return KDR_OK;
@@ -149,9 +186,13 @@ static kdr_status put_all_in_place(kdr_context *ctx, struct kdri_output_set *s, 
 {
 	/* What is certain to fail must not fail in the middle. */
 	for (int64_t i = 0; i < s->count; i++)
-		if (!s->files[i].force && kdri_exists(s->files[i].path))
+		if (!s->files[i].force && !s->files[i].through && kdri_exists(s->files[i].path))
 			return kdri_fail(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
 			                 s->files[i].path);
+	/* A device or a pipe may fail, and nothing has been replaced yet. */
+	for (int64_t i = 0; i < s->count; i++)
+		if (s->files[i].through)
+			KDRI_DO(place_file(ctx, s->files[i].path, &s->files[i]));
 	KDRI_DO(rename_files(ctx, s, false, renamed));
 	for (int64_t i = 0; i < s->nstale; i++)
 		(void)kdri_unlink(
@@ -298,9 +339,10 @@ static void remove_abandoned(kdr_context *ctx, const char *path)
 enum { BUFFER = KDRI_OUTPUT_BLOCK };
 
 struct kdri_output {
-	char *path, *temporary;
+	char *path; /* as given, for messages and lists */
+	pending file;
 	int fd;
-	bool force, gzip;
+	bool gzip;
 	kdri_output_put *put; /* NULL: it is a file */
 	void *user;
 	size_t used;
@@ -360,9 +402,9 @@ static void output_drop(kdr_context *ctx, kdri_output *o)
 		deflateEnd(&o->z);
 	if (o->fd >= 0)
 		close(o->fd);
-	if (o->temporary && o->temporary[0]) /* closed: Windows removes no open file */
-		kdri_unlink(o->temporary);
-	KDRI_FREE(ctx, o->path, o->temporary, o);
+	if (o->file.temporary && o->file.temporary[0]) /* closed: Windows removes no open file */
+		kdri_unlink(o->file.temporary);
+	KDRI_FREE(ctx, o->path, o->file.temporary, o->file.place, o);
 }
 
 /* Creates the missing parent folders of a file. Returns false, with errno, if one cannot be created. */
@@ -380,44 +422,68 @@ static bool make_parents(char *path)
 	return made;
 }
 
-kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out)
+/* Where the bytes of a file wait: next to it or, of what is no regular file, in the folder for temporary files. */
+static kdr_status find_place(kdr_context *ctx, const char *path, bool force, pending *f)
 {
-	kdr_status st;
-	kdri_output *o = NULL;
+	char place[8192];
 	kdri_file info;
-	size_t room = strlen(path) + 48;
-	KDRI_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
-	o->fd = -1;
-	o->force = force;
-	KDRI_TRY(kdri_strdup(ctx, path, &o->path));
-	KDRI_TRY(kdri_alloc(ctx, &o->temporary, (int64_t)room, 1));
-	o->temporary[0] = '\0';
-	if (kdri_file_at(path, &info)) {
+	f->force = force;
+	f->through = strcmp(path, "-") == 0;
+	if (!f->through && kdri_file_at(path, &info)) {
 		if (kdri_was_read(ctx, &info))
-			KDRI_FAIL(
+			return kdri_fail(
 			        ctx, KDR_ERR_EXISTS,
 			        "%s: was read by this command and is not replaced; choose another name or folder",
 			        path);
 		if (info.folder)
-			KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: is a directory; the name of a file is needed",
-			          path);
-		if (!force)
-			KDRI_FAIL(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it", path);
-	} else if (errno == ENAMETOOLONG) { /* the temporary name may be shorter */
-		KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
+			return kdri_fail(ctx, KDR_ERR_WRITE,
+			                 "%s: is a directory; the name of a file is needed", path);
+		f->through = !info.regular;
+		if (!force && !f->through)
+			return kdri_fail(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
+			                 path);
+	} else if (!f->through && errno == ENAMETOOLONG) { /* the temporary name may be shorter */
+		return kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
 	}
-	remove_abandoned(ctx, path);
-	/* Creates a file with an unused name in the folder of `path`. */
-	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
-		temporary_name(o->path, o->temporary, room);
-		o->fd = kdri_open(o->temporary, O_WRONLY | O_CREAT | O_EXCL);
-		if (o->fd < 0 && errno == ENOENT && attempt == 0 && make_parents(o->path))
+	if (f->through || !kdri_follow(path, place, sizeof place))
+		snprintf(place, sizeof place, "%s", path);
+	return kdri_strdup(ctx, place, &f->place);
+}
+
+/* Creates a file with an unused name next to `beside`, and its folder. */
+static int open_temporary(kdri_output *o, char *beside, size_t room)
+{
+	int fd = -1;
+	for (int attempt = 0; fd < 0 && attempt < 100; attempt++) {
+		temporary_name(beside, o->file.temporary, room);
+		fd = kdri_open(o->file.temporary, O_WRONLY | O_CREAT | O_EXCL);
+		if (fd < 0 && errno == ENOENT && attempt == 0 && make_parents(beside))
 			continue;
-		if (o->fd < 0 && errno != EEXIST)
+		if (fd < 0 && errno != EEXIST)
 			break;
 	}
+	return fd;
+}
+
+kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	char scratch[4096], *beside;
+	KDRI_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
+	o->fd = -1;
+	KDRI_TRY(kdri_strdup(ctx, path, &o->path));
+	KDRI_TRY(find_place(ctx, path, force, &o->file));
+	beside = o->file.place;
+	if (o->file.through && kdri_scratch_folder(scratch, sizeof scratch - 2))
+		beside = strcat(scratch, "/x");
+	const size_t room = strlen(beside) + 48;
+	KDRI_TRY(kdri_alloc(ctx, &o->file.temporary, (int64_t)room, 1));
+	o->file.temporary[0] = '\0';
+	remove_abandoned(ctx, beside);
+	o->fd = open_temporary(o, beside, room);
 	if (o->fd < 0) {
-		o->temporary[0] = '\0';
+		o->file.temporary[0] = '\0';
 		KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
 	}
 	if (kdri_ends_with(path, ".gz")) {
@@ -483,7 +549,7 @@ kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *form
 
 const char *kdri_output_temporary(const kdri_output *o)
 {
-	return o->temporary;
+	return o->file.temporary;
 }
 
 static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
@@ -505,17 +571,7 @@ static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 		st = write_error(ctx, o);
 		goto done;
 	}
-	if (ctx->outputs) {
-		st = set_add(ctx, o->path, &o->temporary, o->force);
-		goto done;
-	}
-	if (kdri_put_in_place(o->temporary, o->path, o->force) != 0) {
-		st = errno == EEXIST ? kdri_fail(ctx, KDR_ERR_EXISTS,
-		                                 "%s: already exists; use --force to replace it", o->path)
-		                     : write_error(ctx, o);
-		goto done;
-	}
-	o->temporary[0] = '\0';
+	st = ctx->outputs ? set_add(ctx, o->path, &o->file) : place_file(ctx, o->path, &o->file);
 done:
 	return st;
 }

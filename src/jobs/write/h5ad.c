@@ -189,17 +189,15 @@ kdr_status kdri_h5ad_check_key(kdr_context *ctx, const char *key)
 	return KDR_OK;
 }
 
-kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
-                          const kdr_read_options *reading, kdr_data *const *sets, int64_t count,
-                          const kdr_result *result, const double *const *xy, const char *key, bool force)
+static kdr_status write_h5ad(kdr_context *ctx, const char *path, const char *input,
+                             const kdr_read_options *reading, kdr_data *const *sets, int64_t count,
+                             const kdr_result *result, const double *const *xy, const char *key, bool force)
 {
 	kdr_status st = KDR_OK;
 	gathered g = { 0 };
 	kdr_data *again = NULL;
 	char *file = NULL, *member = NULL;
 	int64_t first = -1, *origin = NULL, file_rows = 0;
-	if (!ctx)
-		return KDR_ERR_ARGUMENT;
 	if (!path || !input || !sets)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_write_h5ad: paths and data sets are needed");
 	KDRI_DO(kdri_h5ad_check_key(ctx, key));
@@ -245,5 +243,17 @@ done:
 	h5ad_release(ctx, &g);
 	kdr_data_free(again);
 	KDRI_FREE(ctx, origin, file, member);
+	return st;
+}
+
+kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
+                          const kdr_read_options *reading, kdr_data *const *sets, int64_t count,
+                          const kdr_result *result, const double *const *xy, const char *key, bool force)
+{
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	ctx->writing++;
+	const kdr_status st = write_h5ad(ctx, path, input, reading, sets, count, result, xy, key, force);
+	ctx->writing--;
 	return st;
 }

@@ -464,18 +464,16 @@ static kdri_copied copied_of(const kdr_result *r, int64_t at, const label_texts 
 		              .k = k };
 }
 
-kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *r, int64_t at, const char *columns,
-                                  const char *path, bool force)
+static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at, const char *columns,
+                              const char *path, bool force)
 {
 	kdr_status st;
 	label_texts l = { .numbers = NULL };
 	kdri_copied *sets = NULL;
 	int64_t k = 0;
-	KDRI_NEED(ctx, path);
 	KDRI_DO(kdri_copied_check(ctx, columns));
 	if (!r)
 		return KDR_OK;
-	KDRI_NEED(ctx, kdr_result_labels(r, at, NULL));
 	for (int64_t t = 0; t < r->ntasks; t++)
 		k = KDRI_MAX(k, r->classes ? r->nclasses : kdri_cluster_span(&r->tasks[t]));
 	KDRI_TRY(kdri_copied_numbers(ctx, k, &l.numbers, &l.label));
@@ -491,6 +489,16 @@ kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *r, int64_t
 	KDRI_TRY(kdri_copied_write(ctx, sets, r->ntasks, at, r->classes != NULL, columns, path, force));
 done:
 	KDRI_FREE(ctx, l.numbers, l.label, l.name, sets);
+	return st;
+}
+
+kdr_status kdr_result_write_input(kdr_context *ctx, const kdr_result *r, int64_t at, const char *columns,
+                                  const char *path, bool force)
+{
+	KDRI_NEED(ctx, path && (!r || kdr_result_labels(r, at, NULL)));
+	ctx->writing++;
+	const kdr_status st = write_input(ctx, r, at, columns, path, force);
+	ctx->writing--;
 	return st;
 }
 
