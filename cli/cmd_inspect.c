@@ -394,6 +394,7 @@ static void inspect_run(cli_run *run)
 	if (count == 0)
 		cli_usage_error("inspect needs at least one data file");
 	cli_session_open(run);
+	cli_session_limit(run->ctx);
 	run->tasks.count = count;
 	kdr_data **data = run->tasks.data = cli_new((size_t)count, sizeof(kdr_data *));
 	kdr_inspection *s = cli_new((size_t)count, sizeof *s);

@@ -184,6 +184,7 @@ static void vectorize_run(cli_run *run)
 	/* The one name known beforehand: spares a long run that could not be written. */
 	check_output(args, NULL, ".txt");
 	cli_session_open(run);
+	cli_session_limit(run->ctx);
 	kdr_text_options_init(&options);
 	set_options(run, vocabulary_options, &options);
 	set_options(run, cli_text_options + 1, &options);

@@ -146,6 +146,8 @@ static kdr_status folder_walk(kdr_context *ctx, const char *path, const char *re
 		                 DEEPEST);
 	KDRI_TRY(folder_read_names(ctx, path, &names));
 	for (int64_t i = 0; i < names.count; i++) {
+		if (ctx->writing == 0 && kdri_leave_off(ctx, "read", list->count, 0))
+			KDRI_FAIL(ctx, KDR_ERR_READ, "%s: reading was stopped", path);
 		KDRI_TRY(folder_join(ctx, path, names.paths[i], &full));
 		KDRI_TRY(folder_join(ctx, relative, names.paths[i], &below));
 		/* A dangling link, or a file that went away meanwhile, is no document. */

@@ -171,7 +171,14 @@ done:
 	return st;
 }
 
-enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_UNICODE = 8, WANTS_MEMORY = 16 };
+enum {
+	WANTS_TOKENS = 1,
+	WANTS_TERMS = 2,
+	WANTS_PAIRS = 4,
+	WANTS_UNICODE = 8,
+	WANTS_MEMORY = 16,
+	WANTS_STOP = 32
+};
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
 {
@@ -233,6 +240,8 @@ static kdr_status chunk_enlarge(kdr_context *ctx, kdri_chunk *c)
 {
 	if (c->wants & WANTS_MEMORY)
 		return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory while converting a document to UTF-8");
+	if (c->wants & WANTS_STOP)
+		return kdri_fail(ctx, KDR_ERR_READ, "reading was stopped in the middle of a text");
 	if (c->wants & WANTS_UNICODE)
 		return kdri_absent(ctx, "a document with characters beyond ASCII", "utf8proc",
 		                   "use tokens=ascii to count only words of a-z and A-Z");
@@ -342,14 +351,22 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, const k
 		kdri_tokenise_result r = kdri_tokenise(o, stopwords, languages ? languages->words : NULL,
 		                                       text, length, &c->tokens);
 		if (r != KDRI_TOKENS_DONE) {
-			c->wants |= r == KDRI_TOKENS_FULL ? WANTS_TOKENS : WANTS_UNICODE;
+			c->wants |= r == KDRI_TOKENS_FULL      ? WANTS_TOKENS
+			            : r == KDRI_TOKENS_STOPPED ? WANTS_STOP
+			                                       : WANTS_UNICODE;
 			return;
 		}
 		const uint32_t *start = c->tokens.start;
-		for (int64_t i = first_token; i < c->tokens.count; i++)
+		for (int64_t i = first_token; i < c->tokens.count; i++) {
+			if (i % KDRI_RUNS_BETWEEN == KDRI_RUNS_BETWEEN - 1 &&
+			    kdri_text_stops(c->tokens.ctx)) {
+				c->wants |= WANTS_STOP;
+				return;
+			}
 			for (int64_t n = o->ngram_min; n <= o->ngram_max && i + n <= c->tokens.count; n++)
 				if (!count_term(c, first_pair, start[i], start[i + n] - 1 - start[i]))
 					return;
+		}
 		c->pair_end[d] = c->pair_count;
 		c->language[d] = languages ? (int8_t)kdri_languages_of_text(languages, c->tokens.hits) : -1;
 	}
@@ -363,8 +380,10 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 {
 	kdr_status st;
 	bool again;
-	for (int64_t i = 0; i < count; i++)
+	for (int64_t i = 0; i < count; i++) {
 		KDRI_TRY(chunk_prepare(ctx, raw, &chunks[i]));
+		chunks[i].tokens.ctx = ctx;
+	}
 	do {
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)

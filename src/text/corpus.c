@@ -62,6 +62,8 @@ static kdr_status records_fill(kdr_context *ctx, kdri_records *r)
 {
 	size_t got = 0, kept = r->end - r->begin;
 	bool first = r->line == 1 && r->end == 0;
+	if (kdri_text_stops(ctx))
+		return kdri_fail(ctx, KDR_ERR_READ, "%s: reading was stopped", kdri_input_path(r->in));
 	memmove(r->buffer, r->buffer + r->begin, kept);
 	r->begin = 0;
 	r->end = kept;

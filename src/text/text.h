@@ -103,6 +103,14 @@ kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *t
 /* The number of languages that have stop words: languages.c. */
 enum { KDRI_LANGUAGES = 15 };
 
+/* Words that are processed before the next question. */
+enum { KDRI_RUNS_BETWEEN = 1 << 15 };
+/* Whether the caller wants to stop reading texts: for loops over their bytes, which may be many in one text. */
+static inline bool kdri_text_stops(kdr_context *ctx)
+{
+	return ctx && ctx->writing == 0 && kdri_leave_off(ctx, "read", 0, 0);
+}
+
 /* --- tokenise.c --------------------------------------------------------------------------------- */
 
 /* Tokens of one document after the other, each followed by one space: the n-gram of tokens i .. i+n-1
@@ -112,12 +120,14 @@ typedef struct kdri_tokens {
 	uint32_t *start; /* count + 1 are set */
 	int64_t text_used, text_room, count, room;
 	int32_t hits[KDRI_LANGUAGES]; /* stop words of each language */
+	kdr_context *ctx;             /* asked whether to stop; or NULL */
 } kdri_tokens;
 
 typedef enum kdri_tokenise_result {
 	KDRI_TOKENS_DONE,
 	KDRI_TOKENS_FULL,
-	KDRI_TOKENS_NO_UNICODE /* letters beyond ASCII, in a build without utf8proc */
+	KDRI_TOKENS_NO_UNICODE, /* letters beyond ASCII, in a build without utf8proc */
+	KDRI_TOKENS_STOPPED
 } kdri_tokenise_result;
 
 /* Appends the tokens of valid UTF-8, and adds to out->hits the stop words of `languages` (kdri_languages.words; NULL: not

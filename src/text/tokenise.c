@@ -384,7 +384,9 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *
 	int32_t room[KDRI_RUN_MAX + 1];
 	if (!is_known(o, text, length))
 		return KDRI_TOKENS_NO_UNICODE;
-	while (next_run(text, &p, end, o->tokens, &r)) {
+	for (int64_t runs = 1; next_run(text, &p, end, o->tokens, &r); runs++) {
+		if (runs % KDRI_RUNS_BETWEEN == 0 && kdri_text_stops(out->ctx))
+			return KDRI_TOKENS_STOPPED;
 		if (r.emoji || r.dense) {
 			if (!(r.emoji ? append_emoji(&p, end, out) : append_pairs(o, &r, out)))
 				return KDRI_TOKENS_FULL;

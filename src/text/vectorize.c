@@ -149,7 +149,7 @@ static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
 	for (int64_t i = 0; i < b->chunk_count; i++)
 		KDRI_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
 	kdri_batch_clear(b);
-	if (kdri_iteration(ctx, stage, j->stats.documents, j->total, NAN))
+	if (kdri_iteration(ctx, stage, j->stats.documents, j->total, NAN) && ctx->writing == 0)
 		st = kdri_fail(ctx, KDR_ERR_READ, "stopped after %lld documents",
 		               (long long)j->stats.documents);
 done:
@@ -164,6 +164,9 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 		KDRI_DO(kdri_corpus_next(ctx, corpus, &d, &more));
 		if (!more)
 			break;
+		if (kdri_text_stops(ctx))
+			return kdri_fail(ctx, KDR_ERR_READ, "stopped after %lld documents",
+			                 (long long)j->stats.documents);
 		KDRI_DO(kdri_counts_document(ctx, task, &d));
 		KDRI_DO(kdri_batch_add(ctx, &j->batch, &d));
 		j->stats.documents++;

@@ -61,5 +61,36 @@ class Cancel(CliTest):
         self.assertGreater(seen, 12)
 
 
+    def test_a_long_text(self):
+        words = " ".join(f"w{i * 7919 % 300007}" for i in range(400000))
+        self.write("long.csv", f'text,n\n"{words} {" ".join([words] * 11)}",1\n"short one",2\n')
+        took = self.stop_reading(.4, "inspect", "--text-column", "text", "long.csv")
+        if took is not None:
+            self.assertLess(took, SOON / 4)
+
+    def stop_reading(self, after, *args):
+        run = subprocess.Popen([KINDRED, *args, "--threads", "1"], cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while run.poll() is None and processor_time(run.pid) < after:
+            time.sleep(.02)
+        before = processor_time(run.pid)
+        run.send_signal(signal.SIGTERM)
+        text = run.stderr.read()
+        _, status, used = os.wait4(run.pid, 0)
+        run.stderr.close()
+        run.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(run.returncode, 130, text)
+        return used.ru_utime + used.ru_stime - before
+
+    def test_reading_keeps_the_time_limit(self):
+        """Where it is all of the work."""
+        os.mkdir(self.path("folder"))
+        for i in range(4):
+            self.write(f"folder/{i}.txt", "some words")
+        self.write("a.csv", "x,y\n" + "1,2\n3,4\n" * 10)
+        for args in (("inspect", "folder"), ("vectorize", "-o", "out", "folder"), ("inspect", "a.csv")):
+            self.fails(*args, "--time-limit", "0.000001", code=3, says=["stopped", "the time limit (--time-limit) was reached"])
+        self.assertFalse(os.path.exists(self.path("out")))
+
+
 if __name__ == "__main__":
     unittest.main()

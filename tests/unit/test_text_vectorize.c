@@ -565,6 +565,8 @@ static void threads__any_number__same_result(void **state)
 static int stop_early(void *user, const kdr_event *event)
 {
 	int *events = user;
+	if (strcmp(event->stage, "read") == 0) /* on a slow machine, between others */
+		return 0;
 	assert_string_equal(event->stage, "vectorize");
 	return event->kind == KDR_EVENT_ITERATION && ++*events == 1;
 }
