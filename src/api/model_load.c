@@ -488,7 +488,12 @@ static kdr_status load_prep(kdr_context *ctx, const loading *l)
 			        (kdri_dump_array){ name, item->floating ? KDR_FLOAT64 : KDR_INT64,
 				                   item->count, item->values };
 	}
-	return kdri_prep_import(ctx, &d, &l->model->prep);
+	const kdr_status st = kdri_prep_import(ctx, &d, &l->model->prep);
+	if (st != KDR_ERR_FORMAT)
+		return st;
+	char why[sizeof ctx->error];
+	snprintf(why, sizeof why, "%s", ctx->error);
+	return model_load_damaged(ctx, l, why);
 }
 
 kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)

@@ -98,6 +98,26 @@ class Damage(CliTest):
             (shutil.rmtree if os.path.isdir(self.path(path)) else os.remove)(self.path(path))
         return done.returncode
 
+    def test_a_copy_that_cannot_be_changed_is_due_to_its_input(self):
+        """Groups whose list of names lies outside of the file: reading the matrix does not need that of obs."""
+        self.write("a.csv", BLOBS_A)
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-q", "--write-h5ad", "d.h5ad", "-o", "out", "a.csv", code=None)
+        if "no HDF5" in done.stderr:
+            self.skipTest("this build has no HDF5")
+        with open(self.path("d.h5ad"), "rb") as f:
+            sound = f.read()
+        lists = [i for i in range(len(sound)) if sound[i:i + 4] == b"\x11\0\x10\0"]
+        self.assertGreater(len(lists), 1)
+        blamed = 0
+        for at in lists:
+            self.write("d.h5ad", sound[:at + 14] + b"\xd0" + sound[at + 15:])
+            done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-q", "--force", "--write-h5ad", "o.h5ad", "-o", "new", "d.h5ad", code=None)
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            blamed += "d.h5ad:obs" in done.stderr and "the file is damaged" in done.stderr
+            self.assertNotIn("o.h5ad", done.stderr)
+            shutil.rmtree(self.path("new"), ignore_errors=True)
+        self.assertGreater(blamed, 0)
+
     def test_damaged_files(self):
         files, seen = self.make(), set()
         self.assertGreater(len(files), 20)

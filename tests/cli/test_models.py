@@ -119,6 +119,12 @@ class Models(CliTest):
         self.fails("predict", "--model", "model.h5", "--task", "a", "a.csv", code=3, says="does not match its checksum")
         self.assertNotEqual(subprocess.run([sys.executable, "-c", program], cwd=self.dir, stderr=subprocess.DEVNULL).returncode, 0)
 
+    def test_damaged_preprocessing_names_the_file(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--scale", "minmax", "-q", "--save-model", "m.h5", "-o", "out", "a.csv")
+        with self.change_model("m.h5") as f:
+            del f["prep/scale"]
+        self.fails("predict", "--model", "m.h5", "a.csv", code=3, says=["m.h5: the model file is damaged: preprocessing", "scale: is missing"])
+
     def test_exact_models_stay_small(self):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "--save-model", "m.h5", "-o", "out", "a.csv")
         with h5py.File(self.path("m.h5")) as f:

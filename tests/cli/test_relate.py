@@ -18,6 +18,10 @@ class Relate(CliTest):
         self.assertIn("MMD gaussian", text)
         self.assertNotIn("MMD", self.run_kindred("relate", "--no-mmd", "a.csv", "b.csv").stdout)
 
+    def test_a_stop_in_the_last_pair(self):
+        text = self.fails("relate", "--time-limit", "0.000001", "a.csv", "b.csv", code=4, says="stopped at the time limit in pair 1 of 1")
+        self.assertNotIn("after", text)
+
     def test_json_and_output_are_the_same(self):
         printed = json.loads(self.run_kindred("relate", "--json", "one=a.csv", "b.csv").stdout)
         self.run_kindred("relate", "-q", "-o", "out", "one=a.csv", "b.csv")

@@ -312,6 +312,7 @@ static kdr_status open_output(kdr_context *ctx, const char *path, const char *te
 	kdr_status st = KDR_OK;
 	h5->path = path;
 	h5_enter(h5);
+	last_error = 0;
 	room_left = INT64_MAX;
 	h5->room = &room_left;
 	hid_t access = file_access();
@@ -335,6 +336,14 @@ kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *tempor
 kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5)
 {
 	return open_output(ctx, path, temporary, false, h5);
+}
+
+bool kdri_h5_disk_failed(void)
+{
+	kdri_h5_lock();
+	const bool failed = last_error != 0;
+	kdri_h5_unlock();
+	return failed;
 }
 
 kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5)

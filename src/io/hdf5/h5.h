@@ -103,6 +103,8 @@ kdr_status kdri_h5_check_file(kdr_context *ctx, const char *path, int64_t *bytes
  * a copy must not inherit one that is held. */
 void kdri_h5_lock(void);
 void kdri_h5_unlock(void);
+/* Whether the system refused a write to the file that was closed last; else what failed was wrong in the file. */
+bool kdri_h5_disk_failed(void);
 /* Ends writing: KDR_ERR_WRITE if not all bytes reached the file. Closes in any case. */
 kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5);
 /* The error with HDF5's own reason from its error stack; call it right after the failure. */

@@ -297,6 +297,7 @@ static kdr_status write_new(kdr_context *ctx, const kdri_h5 *h5, const kdr_data 
 
 typedef struct task {
 	const char *path, *temporary;
+	const char *input; /* of which the file is a copy */
 	const kdr_data *data;
 	const kdri_h5ad_notes *notes; /* NULL: a model gets other names */
 	const char *list;             /* "classes" or "names" */
@@ -310,6 +311,19 @@ static kdr_status rename_list(kdr_context *ctx, const kdri_h5 *h5, const task *t
 		KDRI_DO(remove_link(ctx, h5, t->list));
 	KDRI_DO(kdri_h5_write_strings(ctx, h5, t->list, t->names, t->count));
 	return kdri_h5_seal(ctx, h5);
+}
+
+/* A copy that cannot be changed although the disk takes it: this is due to its input, which the message then names. */
+static kdr_status blame_input(kdr_context *ctx, const task *t, kdr_status st)
+{
+	char why[sizeof ctx->error];
+	const size_t n = strlen(t->path);
+	if (t->data || st == KDR_ERR_MEMORY || kdri_h5_disk_failed() || strncmp(ctx->error, t->path, n) != 0)
+		return st;
+	snprintf(why, sizeof why, "%s", ctx->error + n);
+	return st == KDR_ERR_WRITE
+	               ? kdri_fail(ctx, KDR_ERR_FORMAT, "%s%s; the file is damaged", t->input, why)
+	               : kdri_fail(ctx, st, "%s%s", t->input, why);
 }
 
 static kdr_status change(kdr_context *ctx, const void *user, void *result)
@@ -326,7 +340,7 @@ static kdr_status change(kdr_context *ctx, const void *user, void *result)
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));
 done:
 	kdri_h5_close(&h5);
-	return st;
+	return st == KDR_OK ? st : blame_input(ctx, t, st);
 }
 
 static kdr_status copy_file(kdr_context *ctx, const char *from, const char *to, double *bytes)
@@ -369,12 +383,13 @@ static kdr_status write_changed(kdr_context *ctx, const char *path, const char *
 	const kdr_data *data = t.data;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	t.path = path;
+	t.input = input;
 	t.temporary = kdri_output_temporary(o);
 	if (!data)
 		KDRI_TRY(copy_file(ctx, input, t.temporary, &bytes));
 	/* A file that is new cannot be damaged. */
 	const kdri_child_job job = {
-		.path = path, .file_bytes = bytes, .changes = true, .run = change, .user = &t
+		.path = data ? path : input, .file_bytes = bytes, .changes = true, .run = change, .user = &t
 	};
 	KDRI_TRY(data ? change(ctx, &t, NULL) : kdri_run_apart(ctx, &job, NULL, &handed));
 done:

@@ -124,10 +124,13 @@ static kdr_status measures_measure(kdr_context *ctx, const kdr_mat *x, int64_t c
 		for (int64_t a = 0; a < b; a++, k++) {
 			pairs[k] = (kdri_relate_pair){ .a = a, .b = b };
 			KDRI_DO(measure_pair(ctx, x, o, counts, &pairs[k]));
+			/* The measures of this pair may have been cut short. */
 			if (kdri_iteration(ctx, stage, k + 1, total, NAN))
-				return kdri_fail(ctx, KDR_ERR_NUMERIC,
-				                 "relate: stopped after %lld of %lld pairs", (long long)k + 1,
-				                 (long long)total);
+				return kdri_fail(
+				        ctx, KDR_ERR_NUMERIC,
+				        "relate: stopped%s in pair %lld of %lld; a result needs all pairs",
+				        ctx->cancelled ? "" : " at the time limit", (long long)k + 1,
+				        (long long)total);
 		}
 	return KDR_OK;
 }
