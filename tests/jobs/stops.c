@@ -4,7 +4,7 @@
  * then is used as a caller would: written, reported, saved as a model, read again. All of this must succeed, because the limit is
  * that of the job. A field that an early stop leaves unset ends the program or makes a file that cannot be read.
  *
- * Usage: stops [SCENARIO...]. KINDRED_STOPS=N in the environment: about N events of each job (default 16): half of them where another
+ * Usage: stops [SCENARIO...]. KINDRED_STOPS=N in the environment: about N events of each job (default 8): half of them where another
  * stage begins, half at equal distances. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -474,7 +474,7 @@ static bool chosen(long i, long n, long most)
 static int stop_everywhere(const scenario *own)
 {
 	static bool begins[MOST_EVENTS];
-	const long half = setting("KINDRED_STOPS", 16) / 2, count = run(own, 0, false, begins);
+	const long half = setting("KINDRED_STOPS", 8) / 2, count = run(own, 0, false, begins);
 	long stopped = 0, stages = 0, stage = 0;
 	int failed = count <= 0;
 	if (count == 0)
@@ -579,7 +579,8 @@ static int stop_methods(int argc, char **argv)
 			               .bridged = algo->flags & KDR_ALGO_BRIDGE,
 			               .words = { { "method", algo->id },
 			                          { transfer ? NULL : "clusters", "3" } } };
-		if (strncmp(algo->id, "auto", 4) != 0 && wanted(algo->id, argc, argv))
+		if ((transfer || algo->family == KDR_FAMILY_CLUSTER) && strncmp(algo->id, "auto", 4) != 0 &&
+		    wanted(algo->id, argc, argv))
 			failed |= stop_everywhere(&own);
 	}
 	return failed;
