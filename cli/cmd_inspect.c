@@ -163,6 +163,8 @@ typedef struct hints {
 	const char **lines;
 	int count;
 	kdr_context *ctx;
+	bool intersect;     /* only features that all data sets have are used */
+	kdr_data_kind kind; /* of all data sets together, as a job finds it */
 } hints;
 
 static kdr_data_kind kind_of(const hints *h, kdr_data *data)
@@ -179,7 +181,8 @@ static void put_pair(kdri_json *j, const hints *h, kdr_data *a, kdr_data *b)
 	int64_t n = kdr_mat_cols(&x), m = kdr_mat_cols(&y);
 	const char **p = sorted_names(a), **q = sorted_names(b);
 	const int64_t shared = p && q ? shared_names(p, n, q, m) : 0;
-	const bool tables = kind_of(h, a) == KDR_DATA_UNITS && kind_of(h, b) == KDR_DATA_UNITS;
+	const bool tables = h->kind ? h->kind == KDR_DATA_UNITS
+	                            : kind_of(h, a) == KDR_DATA_UNITS && kind_of(h, b) == KDR_DATA_UNITS;
 	if (!p || !q)
 		snprintf(text, sizeof text, "%lld and %lld columns, not all of them with names: %s",
 		         (long long)n, (long long)m,
@@ -193,6 +196,8 @@ static void put_pair(kdri_json *j, const hints *h, kdr_data *a, kdr_data *b)
 		        cli_count(shared, "feature name"), (long long)n, (long long)m,
 		        shared == n && n == m ? "columns are matched by name"
 		        : shared == 0         ? "use --features position to match columns by position"
+		        : h->intersect
+		                ? "columns are matched by name, and those that a data set lacks are skipped"
 		        : tables
 		                ? "columns are matched by name; others are missing values (cluster) or skipped (transfer)"
 		                : "columns are matched by name, and missing columns are filled with zeros");
@@ -210,7 +215,12 @@ static void put_pair(kdri_json *j, const hints *h, kdr_data *a, kdr_data *b)
 static int keep_hint(void *user, const kdr_event *e)
 {
 	hints *h = user;
-	if (e->kind != KDR_EVENT_MESSAGE || strncmp(e->message, "column", 6) != 0)
+	if (e->kind != KDR_EVENT_MESSAGE)
+		return 0;
+	h->intersect = h->intersect || strstr(e->message, "not all data sets have") ||
+	               strstr(e->message, "which all data sets have");
+	if (strncmp(e->message, "column", 6) != 0 && strncmp(e->message, "skipped:", 8) != 0 &&
+	    strncmp(e->message, "features:", 9) != 0 && strncmp(e->message, "the values", 10) != 0)
 		return 0;
 	const char **longer = cli_new((size_t)h->count + 1, sizeof *longer);
 	for (int i = 0; i < h->count; i++)
@@ -218,6 +228,14 @@ static int keep_hint(void *user, const kdr_event *e)
 	longer[h->count++] = strcpy(cli_new(strlen(e->message) + 1, 1), e->message);
 	h->lines = longer;
 	return 0;
+}
+
+static bool all_named(kdr_data *const *data, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!kdr_data_features(data[i]))
+			return false;
+	return true;
 }
 
 /* Aligns views of the data sets, which reports them. Data that cannot be aligned have none, and alignment may copy large ones. */
@@ -236,8 +254,16 @@ static void find_hints(kdr_data **data, int count, hints *out)
 		kdr_context_set_progress(own, keep_hint, out);
 		for (int i = 0; i < count; i++)
 			n += data[i] && kdr_data_view(own, data[i], NULL, &views[n]) == KDR_OK;
+		kdr_recipe recipe = { .kind = KDR_DATA_UNKNOWN };
+		const bool named = n > 1 && all_named(views, n);
+		if (n > 1 && kdr_recipe_find(own, views, n, &recipe) == KDR_OK)
+			out->kind = recipe.kind;
+		const kdr_prep_options options = { .size = sizeof options,
+			                           .align = named && recipe.kind == KDR_DATA_MOLECULES
+			                                            ? KDR_ALIGN_INTERSECT
+			                                            : KDR_ALIGN_DEFAULT };
 		if (n > 1)
-			(void)kdr_prepare(own, views, n, NULL, NULL);
+			(void)kdr_prepare(own, views, n, &options, NULL);
 	}
 	for (int i = 0; i < n; i++)
 		kdr_data_free(views[i]);

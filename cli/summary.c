@@ -293,6 +293,63 @@ static bool print_left_out(FILE *out, const cli_run *run)
 	return any;
 }
 
+/* Why a column is skipped, if that was not asked for and nothing else shows it; otherwise NULL. */
+static const char *skipped_because(const kdri_json_value *column)
+{
+	const char *kind = cli_text_at(column, "kind"), *why = cli_text_at(column, "why");
+	if (!kind || cli_integer_at(column, "features") > 0 || strcmp(kind, "id") == 0 ||
+	    strcmp(kind, "label") == 0)
+		return NULL;
+	if (why && (strcmp(why, "as specified") == 0 || strcmp(why, "task column") == 0 ||
+	            strcmp(why, "it distinguishes the data sets") == 0))
+		return NULL;
+	if (strcmp(kind, "text") == 0)
+		return why && strncmp(why, "numbers with", 12) == 0 ? why : "text";
+	if (strcmp(kind, "empty") == 0)
+		return "empty";
+	if (kdri_json_is(kdri_json_get(column, "constant"), KDRI_JSON_TRUE))
+		return "constant";
+	return why && *why && strcmp(kind, "skipped") == 0 ? why : "not in all data sets";
+}
+
+static bool has_skipped(const cli_run *run, int64_t task, int64_t before, const char *name)
+{
+	const kdri_json_value *columns = cli_about(run, task, "columns");
+	for (int64_t c = 0; c < kdri_json_count(columns) && c < before; c++) {
+		const char *other = cli_text_at(kdri_json_at(columns, c), "name");
+		if (other && strcmp(other, name) == 0 && skipped_because(kdri_json_at(columns, c)))
+			return true;
+	}
+	return false;
+}
+
+/* Skipped columns of all data sets, in one line. Returns whether there are any. */
+static bool print_skipped(FILE *out, const cli_run *run)
+{
+	enum { ROOM = 44 }; /* of a line of 80 characters */
+	int64_t found = 0, shown = 0;
+	int used = 0;
+	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
+		const kdri_json_value *columns = cli_about(run, t, "columns");
+		for (int64_t c = 0; c < kdri_json_count(columns); c++) {
+			const kdri_json_value *column = kdri_json_at(columns, c);
+			const char *why = skipped_because(column), *name = cli_text_at(column, "name");
+			bool listed = !why || !name || has_skipped(run, t, c, name);
+			for (int64_t u = 0; u < t && !listed; u++)
+				listed = has_skipped(run, u, INT64_MAX, name);
+			if (listed || (found++ > 0 && used + cli_width(name) + cli_width(why) + 5 > ROOM))
+				continue;
+			shown++;
+			used += fprintf(out, "%s%.60s (%s)", found == 1 ? "skipped: " : ", ", name, why);
+		}
+	}
+	if (found > shown)
+		fprintf(out, " and %lld more", (long long)(found - shown));
+	if (found > 0)
+		fprintf(out, "%s\n", cli_flag(run->args, "verbose") ? "" : " (more with -v)");
+	return found > 0;
+}
+
 /* The advice of methods that have one contains more than this matrix. */
 static bool advises(const cli_run *run)
 {
@@ -376,6 +433,7 @@ static bool print_attention(FILE *out, const cli_run *run)
 	if (warnings > most)
 		fprintf(out, "... (%lld more with -v)\n", (long long)(warnings - most));
 	any = print_left_out(out, run) || any;
+	any = print_skipped(out, run) || any;
 	for (int64_t i = -1; i < kdr_result_ntasks(r); i++) {
 		const char *text = kdri_json_text(about_field(run, i, "k_evidence"), NULL);
 		const char *name = i < 0 ? "" : kdr_result_task_name(r, i);

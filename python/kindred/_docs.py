@@ -96,7 +96,8 @@ scale : {braces(choices("scale"))}, optional
     numbers and categories (``"table"``).
 features : {braces(choices("features"))}, optional
     How to match the columns of several data sets. By default they are matched by
-    name if all data sets have column names, and by position otherwise.
+    name if all data sets have column names, and by position otherwise. Of genes,
+    only those that all data sets have are used by default.
 top_features : int, optional
     Keep only this number of features, ranked by `top_by`.
 top_by : {braces(choices("top-by"))}, optional

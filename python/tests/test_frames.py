@@ -147,6 +147,22 @@ class Frames(PartsTest):
             self.assertEqual([str(w.message) for w in caught], [f"columns that the model does not know are ignored: {', '.join(map(repr, more))}"])
             np.testing.assert_array_equal(found, model.predict(frame))
 
+    def test_columns_that_tell_frames_apart_are_left_out(self):
+        rng = np.random.default_rng(4)
+        frames = []
+        for first in (1000, 5000):
+            s = np.arange(60) % 3
+            frames.append(pd.DataFrame({"order_id": first + np.arange(60) * 2, "shop": first, **{c: 6.0 * (s == j) + rng.normal(size=60) for j, c in enumerate("abc")}}))
+        for add in ({}, {"city": ["Bonn"] * 60}):  # plain numbers, and a table
+            both = [f.assign(**{k: [v[0] + str(f["shop"][0])] * 60 for k, v in add.items()}) for f in frames]
+            result = quiet(kindred.cluster, both, 3)
+            said, = [w for w in result.warnings if "only distinguish" in w]
+            for name in ["shop", *add]:
+                self.assertIn(f"'{name}'", said)
+            self.assertIn("'order_id'", said)
+            kept = quiet(kindred.cluster, both, 3, columns="+shop")
+            self.assertNotIn("'shop'", next(w for w in kept.warnings if "only distinguish" in w))
+
     def test_relate_and_embed_accept_missing_values(self):
         self.assertTrue(self.a.isna().any().any())
         self.assertEqual(len(quiet(kindred.relate, [self.a, self.b])["pairs"]), 1)

@@ -53,7 +53,7 @@
 #' @param norm Length of rows: `"none"`, `"l1"` or `"l2"`.
 #' @param scale Scaling of columns: `"none"`, `"standard"`, `"minmax"` or `"table"`.
 #' @param features How columns of different data sets are matched: `"union"`,
-#'   `"intersect"` or `"position"`. By default, by name if all have names.
+#'   `"intersect"` or `"position"`. By default, by name if all have names, genes by those that all have.
 #' @param top_features Use only this number of features.
 #' @param top_by How features are ranked: `"df"`, `"variance"` or `"dispersion"`.
 #' @param fit_on Fit weights and scaling on `"all"` data sets together or on

@@ -299,6 +299,7 @@ typedef struct kdri_sheet {
 	kdr_column *columns; /* texts are owned */
 	int64_t ncolumns;
 	double *origin;    /* of each column: the day its dates are counted from; else 0 */
+	bool *asked;       /* of each column: --columns names it; NULL: unknown */
 	int64_t *order;    /* of each column of dates: 1 day first, 2 month first, 0 either; else 0 */
 	int64_t nfeatures; /* of the data set as it was read */
 	int64_t *source;   /* of each feature: its column; NULL once features have been aligned */

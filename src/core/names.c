@@ -199,3 +199,21 @@ size_t kdr_suggest(const char *word, const char *const *words, size_t count, con
 		}
 	return found;
 }
+
+bool kdri_name_of_ids(const char *name)
+{
+	static const char *const names[] = { "id",        "ids",      "nr",     "no",      "num", "index",
+		                             "idx",       "uid",      "uuid",   "guid",    "row", "name",
+		                             "sample",    "#",        "row_id", "rowid",   "nr.", "no.",
+		                             "sample_id", "sampleid", "nummer", "barcode", NULL };
+	size_t n = strlen(name);
+	for (int i = 0; names[i]; i++)
+		if (kdri_same_word(name, n, names[i]))
+			return true;
+	/* customer_id, customerId, customer-nr, CustomerNo */
+	return (n > 3 &&
+	        (name[n - 3] == '_' || name[n - 3] == '-' || name[n - 3] == ' ' || name[n - 3] == '.') &&
+	        (kdri_same_word(name + n - 2, 2, "id") || kdri_same_word(name + n - 2, 2, "nr"))) ||
+	       (n > 2 && (strcmp(name + n - 2, "Id") == 0 || strcmp(name + n - 2, "ID") == 0 ||
+	                  strcmp(name + n - 2, "Nr") == 0 || strcmp(name + n - 2, "No") == 0));
+}

@@ -27,4 +27,7 @@ int64_t kdri_names_find_text(const kdri_names *table, const char *text, size_t l
 kdr_status kdri_names_sort_integers(kdr_context *ctx, kdri_names *table, int64_t *values, int64_t n,
                                     bool *integers);
 
+/* Whether the title of a column is usual for row names: id, nr, index, ... */
+bool kdri_name_of_ids(const char *name);
+
 #endif

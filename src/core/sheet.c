@@ -79,7 +79,7 @@ void kdri_sheet_free(const kdr_allocator *a, kdri_sheet *t)
 	for (int64_t j = 0; t->columns && j < t->ncolumns; j++) {
 		KDRI_FREE_WITH(a, (char *)t->columns[j].name, (char *)t->columns[j].why);
 	}
-	KDRI_FREE_WITH(a, t->columns, t->origin, t->order, t->source, t->missing);
+	KDRI_FREE_WITH(a, t->columns, t->origin, t->asked, t->order, t->source, t->missing);
 	kdri_strings_free(a, t->na, t->nna);
 	kdri_strings_free(a, t->rename, t->nrename);
 	kdri_strings_free(a, t->recode, t->nrecode);
@@ -93,6 +93,10 @@ static kdr_status copy_columns(kdr_context *ctx, const kdri_sheet *from, kdri_sh
 	KDRI_DO(KDRI_NEW(ctx, &to->origin, from->ncolumns));
 	KDRI_DO(KDRI_NEW(ctx, &to->order, from->ncolumns));
 	to->ncolumns = from->ncolumns;
+	if (from->asked) {
+		KDRI_DO(KDRI_NEW(ctx, &to->asked, from->ncolumns));
+		memcpy(to->asked, from->asked, (size_t)from->ncolumns * sizeof *to->asked);
+	}
 	for (int64_t j = 0; j < from->ncolumns; j++) {
 		char *name = NULL, *why = NULL;
 		to->columns[j] = from->columns[j];

@@ -192,6 +192,41 @@ done:
 	return st;
 }
 
+/* Squares of values from 2^128 on may overflow in sums of products: such measurements are scaled, as if their units differed. */
+static kdr_status scale_huge(kdr_context *ctx, kdr_data *const *sets, int64_t count, kdr_recipe *recipe)
+{
+	double largest = 0;
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_mat x = kdr_data_mat(sets[t]);
+		largest = KDRI_MAX(largest, kdri_traits_here(ctx, &x).magnitude);
+	}
+	KDRI_DO(kdri_max(ctx, &largest, 1));
+	if (largest > 0x1p128 && (recipe->kind == KDR_DATA_DENSE || recipe->kind == KDR_DATA_MEASUREMENTS))
+		*recipe = (kdr_recipe){ .kind = KDR_DATA_UNITS, .scale = KDR_SCALE_STANDARD };
+	return KDR_OK;
+}
+
+/* Whether the data sets count molecules of features with names that are not the same in all. A zero is a measurement: it cannot stand for a gene
+ * that a data set does not have. `recipe` NULL: to be found. */
+static kdr_status are_molecules(kdr_context *ctx, kdr_data *const *sets, int64_t count,
+                                const kdr_recipe *recipe, bool *out)
+{
+	kdr_recipe own = { .kind = KDR_DATA_UNKNOWN };
+	bool same = true, named = true;
+	for (int64_t t = 0; t < count; t++) {
+		named = named && sets[t]->features;
+		same = same && named && sets[0]->cols == sets[t]->cols;
+		for (int64_t j = 0; same && t > 0 && j < sets[t]->cols; j++)
+			same = strcmp(sets[0]->features[j], sets[t]->features[j]) == 0;
+	}
+	bool asked = named && !same;
+	KDRI_DO(kdri_any(ctx, &asked));
+	if (asked && !recipe)
+		KDRI_DO(kdri_recipe_find(ctx, sets, count, false, &own));
+	*out = asked && (recipe ? recipe : &own)->kind == KDR_DATA_MOLECULES;
+	return KDR_OK;
+}
+
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
                              const kdr_prep_options *wanted, kdri_prep_source from, bool tables,
                              kdr_recipe *recipe, kdr_prep **out)
@@ -199,8 +234,10 @@ kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, i
 	kdr_status st = KDR_OK;
 	kdr_prep_options options = *wanted;
 	kdr_prep *first = NULL;
+	bool molecules = false;
 	if (from != KDRI_PREP_SPECIFIED) {
 		KDRI_TRY(kdri_recipe_find(ctx, sets, count, from == KDRI_PREP_WIDE_RECIPE, recipe));
+		KDRI_TRY(scale_huge(ctx, sets, count, recipe));
 		if (tables)
 			KDRI_TRY(kdri_recipe_table(ctx, sets, count, recipe));
 		options.weight = recipe->weight;
@@ -214,7 +251,10 @@ kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, i
 	             options.scale != KDR_SCALE_TABLE && options.align == KDR_ALIGN_DEFAULT;
 	for (int64_t i = 0; i < count; i++)
 		named = named && sets[i]->features && sets[i]->sheet;
-	options.align = named ? KDR_ALIGN_INTERSECT : options.align;
+	if (!own && count > 1 && options.align == KDR_ALIGN_DEFAULT)
+		KDRI_TRY(are_molecules(ctx, sets, count, from == KDRI_PREP_SPECIFIED ? NULL : recipe,
+		                       &molecules));
+	options.align = named || molecules ? KDR_ALIGN_INTERSECT : options.align;
 	/* Data sets with different features are not aligned; the preparation of the first is used in the
 	 * description. */
 	for (int64_t i = 0; own && i < count; i++)

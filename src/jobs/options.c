@@ -82,7 +82,7 @@ static const entry table[] = {
 	MAIN("probabilities", FLAG, TRANSFER, options.probabilities, NULL,
 	     "also write the probability of each class for each sample to <target>.probabilities.csv, calibrated on held-out source samples in three more fits; not available for methods that find clusters instead of classes"),
 	PREP("features", CHOICE, prep.align, "HOW",
-	     "how to align data sets with named columns (default: union if all have names, otherwise position)"),
+	     "how to align data sets with named columns (default: intersect for genes, union for others, position without names)"),
 	PREP("weight", CHOICE, prep.weight, "KIND",
 	     "how to weight values (default: chosen by the kind of data, unless --norm or --scale is given; evaluate: none)"),
 	PREP("norm", CHOICE, prep.norm, "KIND",

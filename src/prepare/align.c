@@ -1,13 +1,18 @@
 /* Alignment of features. SPDX-License-Identifier: BSD-3-Clause
  *
  * Union: the first task's columns in their order, then every new name as it appears. Intersect: those of them that all
- * tasks have, which keeps the first task's order. Position: column j is column j. All names of all tasks are looked up
+ * tasks have, which keeps the first task's order. Position: column j is column j. The default is union, or position without names; for genes it is intersect,
+ * because a zero is a measurement of a gene (jobs also intersect counts of molecules with other names). All names of all tasks are looked up
  * once; besides that, only the few names that are listed in a warning are searched for. */
+#include "core/numbers.h"
 #include "prepare/prep.h"
 
 #include <stdio.h>
 
-enum { EXAMPLES = 3 }; /* names given as examples in a message */
+enum {
+	EXAMPLES = 3, /* names given as examples in a message */
+	MANY = 100    /* of so many features, numbers say more than names */
+};
 
 /* --- lists of names in messages ----------------------------------------------------------------------------- */
 
@@ -269,6 +274,27 @@ static bool has_feature(const kdr_data *d, const kdri_columns *columns, int64_t 
 	return false;
 }
 
+/* One line with the numbers, for many features. */
+static kdr_status warn_numbers(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                               const kdri_columns *columns)
+{
+	char lost[300] = "";
+	int64_t any = 0;
+	for (int64_t t = 0; t < count; t++) {
+		int64_t n = 0;
+		for (int64_t j = 0; j < tasks[t]->cols; j++)
+			n += columns[t].to[j] < 0;
+		kdri_list_add(lost, sizeof lost, "%.40s %lld", tasks[t]->name, (long long)n);
+		any += n;
+	}
+	return any == 0
+	               ? KDR_OK
+	               : kdri_prep_warn(
+	                         ctx, prep,
+	                         "features: %lld kept, which all data sets have; lost: %s; use --features union to keep all, with zeros where a data set has none",
+	                         (long long)prep->cols, lost);
+}
+
 /* Renumbers the columns: only names that all tasks have, or columns of categories that have the name, stay. number[] is with[], reused. */
 static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                             kdri_names *all, int64_t *number, kdri_columns *columns, mark *marks)
@@ -292,6 +318,7 @@ static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 			all->names[kept++] = all->names[u];
 	}
 	prep->cols = kept;
+	const bool many = all->count >= MANY;
 	for (int64_t t = 0; t < count; t++) {
 		name_list dropped = { .count = 0 };
 		for (int64_t j = 0; j < tasks[t]->cols; j++) {
@@ -299,14 +326,14 @@ static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 			if (columns[t].to[j] < 0)
 				list_add(&dropped, tasks[t]->features[j]);
 		}
-		if (dropped.count > 0)
+		if (dropped.count > 0 && !many)
 			KDRI_DO(kdri_prep_warn(
 			        ctx, prep,
 			        "data set %.40s: feature%s %s skipped, because not all data sets have %s",
 			        tasks[t]->name, dropped.count == 1 ? "" : "s",
 			        list_text(&dropped, text, sizeof text), dropped.count == 1 ? "it" : "them"));
 	}
-	return KDR_OK;
+	return many ? warn_numbers(ctx, prep, tasks, count, columns) : KDR_OK;
 }
 
 static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
@@ -335,6 +362,36 @@ done:
 	return st;
 }
 
+/* Whether most names of a data set are those of genes: Ensembl ids, "gene" and a number, or many letters and digits that begin in many
+ * ways (CD3E, RPL13, Actb). */
+static kdr_status has_genes(kdr_context *ctx, const kdr_data *d, bool *out)
+{
+	enum { LEAST = 5, MANY_NAMES = 50 };
+	kdr_status st = KDR_OK;
+	kdri_names stems = { 0 };
+	double plain = 0, digits = 0, ids = 0;
+	const double n = (double)d->cols;
+	int64_t index;
+	*out = false;
+	if (d->cols < LEAST || !d->features || d->texts || d->vectors || kdri_data_mixed(d, true))
+		return KDR_OK;
+	for (int64_t j = 0; j < d->cols; j++) {
+		const char *name = d->features[j];
+		const size_t stem = strcspn(name, "0123456789.-_");
+		const bool capital = name[0] >= 'A' && name[0] <= 'Z';
+		ids += kdri_is_gene(name) || (kdri_same_word(name, KDRI_MIN(stem, 4), "gene") &&
+		                              strspn(name + stem, "0123456789.-_") == strlen(name + stem));
+		plain += (capital || strncmp(name, "mt-", 3) == 0) && !strpbrk(name, " ,;:=()/");
+		digits += strpbrk(name, "0123456789") != NULL;
+		KDRI_TRY(kdri_names_add(ctx, &stems, name, stem, &index));
+	}
+	*out = ids > 0.9 * n || (d->cols >= MANY_NAMES && plain > 0.9 * n && digits > 0.3 * n &&
+	                         (double)stems.count > 0.3 * n);
+done:
+	kdri_names_free(ctx, &stems);
+	return st;
+}
+
 kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                       kdri_columns *columns)
 {
@@ -343,8 +400,12 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 		if (!tasks[t]->features)
 			unnamed = tasks[t];
 	kdr_align align = prep->options.align;
-	if (align == KDR_ALIGN_DEFAULT)
-		align = unnamed ? KDR_ALIGN_POSITION : KDR_ALIGN_UNION;
+	if (align == KDR_ALIGN_DEFAULT) {
+		bool genes = count > 1 && !unnamed;
+		for (int64_t t = 0; t < count && genes; t++)
+			KDRI_DO(has_genes(ctx, tasks[t], &genes));
+		align = unnamed ? KDR_ALIGN_POSITION : genes ? KDR_ALIGN_INTERSECT : KDR_ALIGN_UNION;
+	}
 	prep->options.align = align;
 	if (align == KDR_ALIGN_POSITION)
 		return align_position(ctx, prep, tasks, count, columns);
@@ -366,6 +427,17 @@ static kdr_status not_texts(kdr_context *ctx, const kdr_data *d)
 	        d->path && d->path[0] ? d->path : d->name);
 }
 
+/* Whether the model has a text of that category of the data set; one that was constant in the fitted data is not in the model. */
+static bool knows_category(const kdr_prep *prep, const kdr_data *d, int64_t c)
+{
+	const char *name = d->sheet->columns[c].name;
+	const size_t n = strlen(name);
+	for (int64_t u = 0; u < prep->cols; u++)
+		if (strncmp(prep->names[u], name, n) == 0 && prep->names[u][n] == '=')
+			return true;
+	return false;
+}
+
 static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
                               const kdri_names *table, int64_t *column_of, kdri_columns *c)
 {
@@ -379,7 +451,9 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		int64_t u = kdri_names_find(table, d->features[j]);
 		c->to[j] = u;
 		if (u < 0) {
-			list_add(category_of(d, d->features[j]) >= 0 ? &new_texts : &unknown, d->features[j]);
+			const int64_t category = category_of(d, d->features[j]);
+			const bool known = category >= 0 && knows_category(prep, d, category);
+			list_add(known ? &new_texts : &unknown, d->features[j]);
 			continue;
 		}
 		if (column_of[u] >= 0)
@@ -473,6 +547,6 @@ done:
 
 void kdri_align_free(kdr_context *ctx, kdri_columns *c)
 {
-	KDRI_FREE(ctx, c->to, c->shift, c->absent, c->text_of);
+	KDRI_FREE(ctx, c->to, c->shift, c->absent, c->text_of, c->apart);
 	kdri_strings_free(&ctx->allocator, c->since, c->nsince);
 }

@@ -49,8 +49,8 @@ void kdr_prep_free(kdr_prep *p)
 	kdr_allocator a = p->allocator;
 	kdri_strings_free(&a, p->names, p->cols);
 	KDRI_FREE_WITH(&a, p->idf, p->median, p->offset, p->divisor, p->column_kind, p->unit, p->low, p->high,
-	               p->hole, p->kept, p->group, p->origin, p->fill, p->reading_columns, p->reading_missing,
-	               p->reading_texts);
+	               p->hole, p->typical, p->spread, p->kept, p->group, p->origin, p->fill,
+	               p->reading_columns, p->reading_missing, p->reading_texts);
 	kdri_vectors_release(p->vectors);
 	kdri_strings_free(&a, p->reading_na, p->reading_nna);
 	kdri_strings_free(&a, p->reading_rename, p->reading_nrename);
@@ -62,7 +62,7 @@ void kdr_prep_free(kdr_prep *p)
 
 kdr_status kdri_prep_warn(kdr_context *ctx, kdr_prep *p, const char *format, ...)
 {
-	char text[512];
+	char text[1024];
 	va_list args;
 	va_start(args, format);
 	kdri_vsnprintf(text, sizeof text, format, args);
@@ -450,6 +450,13 @@ static kdr_status dump_fields(const dump_io *d, kdr_prep *p)
 		KDRI_DO(reals(d, "origin", p->cols, false, &p->origin));
 	if (o->scale == KDR_SCALE_TABLE)
 		KDRI_DO(table_fields(d, table, p));
+	if (has(d, "typical", p->typical)) {
+		KDRI_DO(reals(d, "typical", p->cols, false, &p->typical));
+		KDRI_DO(reals(d, "spread", p->cols, false, &p->spread));
+		for (int64_t u = 0; u < p->cols; u++)
+			if (p->typical[u] < 0 || p->spread[u] < 0)
+				return damaged(d, "typical", "a value is below 0");
+	}
 	if (has(d, "fill", p->fill)) {
 		KDRI_DO(kdri_mul(d->ctx, p->tasks, p->cols, &fill));
 		KDRI_DO(reals(d, "fill", fill, false, &p->fill));

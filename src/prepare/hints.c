@@ -21,7 +21,7 @@ enum {
 	LEAST_VALUES = 5,
 	KEY_LENGTH = 120
 };
-static const double FAR = 50, NEAR = 10;
+static const double FAR = 50, NEAR = 10, UNITS_MOST = 1e15; /* larger factors are not those of units */
 
 /* A column of a data set: that of its table, or a feature of a matrix. */
 typedef struct column {
@@ -182,10 +182,9 @@ static int64_t take_values(const hints *h, const kdr_data *d, int64_t j)
 
 /* The size and range of values: the median magnitude, and the distance between the quantiles .05 and .95. Returns
  * false if there are too few values, or at most two different ones. */
-static bool magnitude(const hints *h, const kdr_data *d, int64_t j, double *median, double *range)
+static bool measure(double *v, int64_t n, double *median, double *range)
 {
-	const int64_t n = take_values(h, d, j);
-	double *v = h->values, other = NAN;
+	double other = NAN;
 	bool several = false;
 	for (int64_t i = 1; i < n && !several; i++) {
 		several = v[i] != v[0] && !isnan(other) && v[i] != other;
@@ -201,28 +200,42 @@ static bool magnitude(const hints *h, const kdr_data *d, int64_t j, double *medi
 	return true;
 }
 
+static bool magnitude(const hints *h, const kdr_data *d, int64_t j, double *median, double *range)
+{
+	return measure(h->values, take_values(h, d, j), median, range);
+}
+
+/* Whether values of these two magnitudes m and ranges r probably have different units; *by: how many times they differ. */
+static bool units_differ(const double m[2], const double r[2], double *by)
+{
+	const bool first = m[0] > m[1];
+	const double wide = first ? r[0] / r[1] : r[1] / r[0];
+	*by = first ? m[0] / m[1] : m[1] / m[0];
+	return m[0] > 0 && m[1] > 0 && r[0] > 0 && r[1] > 0 && *by < UNITS_MOST &&
+	       ((*by >= FAR && wide >= NEAR) || (wide >= FAR && *by >= NEAR));
+}
+
+static const char *percent_perhaps(const double m[2], double by)
+{
+	return by > 30 && by < 300 && KDRI_MIN(m[0], m[1]) <= 1 ? ", such as percent or fractions" : "";
+}
+
 static kdr_status compare_units(hints *h, const set *a, const column *x, const set *b, const column *y)
 {
-	double m[2], r[2];
+	double m[2], r[2], by;
 	if (h->units >= MOST_HINTS || !magnitude(h, a->data, x->first, &m[0], &r[0]) ||
-	    !magnitude(h, b->data, y->first, &m[1], &r[1]) || !(m[0] > 0 && m[1] > 0 && r[0] > 0 && r[1] > 0))
-		return KDR_OK;
-	const bool first = m[0] > m[1];
-	const double by = first ? m[0] / m[1] : m[1] / m[0], wide = first ? r[0] / r[1] : r[1] / r[0];
-	if (!((by >= FAR && wide >= NEAR) || (wide >= FAR && by >= NEAR)))
+	    !magnitude(h, b->data, y->first, &m[1], &r[1]) || !units_differ(m, r, &by))
 		return KDR_OK;
 	h->units++;
 	return hint(
 	        h,
 	        "column '%.60s': the median magnitude is %.3g in %.40s and %.3g in %.40s: check that both use the same unit%s",
-	        x->name, m[0], a->data->name, m[1], b->data->name,
-	        by > 30 && by < 300 && KDRI_MIN(m[0], m[1]) <= 1 ? ", such as percent or fractions" : "");
+	        x->name, m[0], a->data->name, m[1], b->data->name, percent_perhaps(m, by));
 }
 
 /* --- coding --------------------------------------------------------------------------------------------- */
 
-/* 1: yes, 0: no, -1: neither. */
-static int yes_or_no(const char *text, size_t length)
+int kdri_yes_or_no(const char *text, size_t length)
 {
 	static const char *const words[][17] = {
 		{ "n", "no", "false", "f", "0", "nein", "non", "falsch", "faux", "off", NULL },
@@ -245,7 +258,7 @@ static bool coding(const hints *h, const set *s, const column *c, char *out, siz
 		for (int64_t j = c->first; j < c->first + c->count; j++) {
 			const char *text = d->features[j] + strlen(c->name) + 1; /* after "name=" */
 			const size_t used = strlen(out);
-			if (yes_or_no(text, strlen(text)) < 0)
+			if (kdri_yes_or_no(text, strlen(text)) < 0)
 				return false;
 			snprintf(out + used, room - used, "%s%s", used ? "/" : "", text);
 		}
@@ -287,7 +300,7 @@ static void recodes(const char *name, const char *one, const char *other, char *
 		const size_t n = strcspn(p, "/");
 		for (const char *q = one; *q;) {
 			const size_t m = strcspn(q, "/"), used = strlen(out);
-			if (yes_or_no(p, n) == yes_or_no(q, m))
+			if (kdri_yes_or_no(p, n) == kdri_yes_or_no(q, m))
 				snprintf(out + used, room - used, " --recode '%.60s:%.*s=%.*s'", name, (int)n,
 				         p, (int)m, q);
 			q += m + (q[m] == '/');
@@ -440,6 +453,79 @@ done:
 	KDRI_FREE(ctx, sheet.columns, sheet.source);
 	set_free(ctx, &model);
 	set_free(ctx, &own);
+	kdri_free(ctx, h.values);
+	return st;
+}
+
+/* --- values of a model ------------------------------------------------------------------------------------ */
+
+/* Whether feature j is a number; dates are counted from another day in each file. */
+static bool is_number(const kdr_data *d, int64_t j)
+{
+	const kdri_sheet *sheet = d->sheet && d->sheet->source ? d->sheet : NULL;
+	return !sheet || sheet->columns[sheet->source[j]].kind == KDR_COLUMN_NUMBER;
+}
+
+kdr_status kdri_sizes_keep(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                           const kdri_columns *columns)
+{
+	kdr_status st = KDR_OK;
+	double *values = NULL;
+	bool other = prep->cols > KDRI_ORIGINAL_MOST;
+	for (int64_t t = 0; t < count; t++)
+		other = other || tasks[t]->kind != KDR_MAT_DENSE || tasks[t]->streamed;
+	if (other || ctx->comm)
+		return KDR_OK;
+	hints h = { .ctx = ctx };
+	KDRI_TRY(KDRI_NEW0(ctx, &prep->typical, prep->cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &prep->spread, prep->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &values, count * MOST_ROWS));
+	for (int64_t u = 0; u < prep->cols; u++) {
+		int64_t n = 0;
+		for (int64_t t = 0; t < count; t++)
+			for (int64_t j = 0; j < tasks[t]->cols; j++)
+				if (columns[t].to[j] == u && is_number(tasks[t], j)) {
+					h.values = values + n;
+					n += take_values(&h, tasks[t], j);
+				}
+		if (!measure(values, n, &prep->typical[u], &prep->spread[u]) ||
+		    !isfinite(prep->typical[u] + prep->spread[u]))
+			prep->typical[u] = prep->spread[u] = 0;
+	}
+done:
+	kdri_free(ctx, values);
+	return st;
+}
+
+kdr_status kdri_sizes_compare(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
+                              const kdri_columns *columns)
+{
+	kdr_status st = KDR_OK;
+	hints h = { .ctx = ctx };
+	char name[64];
+	if (!prep->typical || d->kind != KDR_MAT_DENSE || ctx->comm)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &h.values, MOST_ROWS));
+	for (int64_t j = 0; j < d->cols && h.units < MOST_HINTS; j++) {
+		const int64_t u = columns->to[j];
+		double m[2], r[2], by;
+		if (u < 0 || prep->typical[u] == 0 || !is_number(d, j) || !magnitude(&h, d, j, &m[0], &r[0]))
+			continue;
+		m[1] = prep->typical[u];
+		r[1] = prep->spread[u];
+		if (!units_differ(m, r, &by))
+			continue;
+		h.units++;
+		if (prep->names)
+			snprintf(name, sizeof name, "'%.60s'", prep->names[u]);
+		else
+			snprintf(name, sizeof name, "%lld", (long long)u + 1);
+		KDRI_TRY(hint(
+		        &h,
+		        "column %s: the median magnitude is %.3g in %.40s and %.3g in the data that the model was fitted on: check that both use the same unit%s",
+		        name, m[0], d->name, m[1], percent_perhaps(m, by)));
+	}
+done:
 	kdri_free(ctx, h.values);
 	return st;
 }

@@ -278,7 +278,7 @@ static bool is_barcode(const char *name)
 	return run >= 12;
 }
 
-static bool is_gene(const char *name)
+bool kdri_is_gene(const char *name)
 {
 	if (strncmp(name, "ENS", 3) != 0)
 		return false;
@@ -306,8 +306,8 @@ static bool by_itself(const kdr_data *d, char *text, size_t room)
 		return false;
 	bool cells = orientation_share(d->features, d->cols, is_barcode) > 0.9 &&
 	             orientation_share(d->ids, d->rows, is_barcode) < 0.1;
-	bool genes = d->rows >= FEWEST && orientation_share(d->ids, d->rows, is_gene) > 0.9 &&
-	             orientation_share(d->features, d->cols, is_gene) < 0.1;
+	bool genes = d->rows >= FEWEST && orientation_share(d->ids, d->rows, kdri_is_gene) > 0.9 &&
+	             orientation_share(d->features, d->cols, kdri_is_gene) < 0.1;
 	if (cells || genes)
 		snprintf(
 		        text, room,

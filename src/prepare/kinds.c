@@ -144,6 +144,7 @@ static kdr_status leave_out(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 		}
 	}
 	KDRI_TRY(mark_constants(ctx, prep, tasks, count, columns, drop));
+	KDRI_TRY(kdri_apart_mark(ctx, prep, tasks, count, columns, drop));
 	for (int64_t u = 0; u < old; u++)
 		number[u] = drop[u] ? -1 : kept++;
 	if (kept == old)
@@ -281,16 +282,20 @@ kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t tas
 	return st;
 }
 
-/* Dates are counted from the day that all tasks share. */
+/* Dates are counted from the day that all tasks share. Columns that are left out get the reason. */
 kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *columns)
 {
 	const kdri_sheet *s = d->sheet;
-	if (!s || !s->source || !prep->origin)
+	if (!s || !s->source || (!prep->origin && !columns->apart))
 		return KDR_OK;
 	KDRI_DO(KDRI_NEW0(ctx, &columns->since, s->nfeatures));
 	columns->nsince = s->nfeatures;
 	for (int64_t j = 0; j < s->nfeatures; j++) {
 		char text[64];
+		if (columns->apart && columns->apart[j]) {
+			KDRI_DO(kdri_strdup(ctx, "it distinguishes the data sets", &columns->since[j]));
+			continue;
+		}
 		if (columns->to[j] < 0 || s->columns[s->source[j]].kind != KDR_COLUMN_DATE)
 			continue;
 		kdri_days_text(prep->origin[columns->to[j]], text, sizeof text);
@@ -305,7 +310,8 @@ static void move_origin(const kdr_prep *prep, const kdri_columns *columns, int64
 	kdr_column *c = &s->columns[s->source[j]];
 	if (!columns->since || !columns->since[j])
 		return;
-	s->origin[s->source[j]] = prep->origin[columns->to[j]];
+	if (columns->to[j] >= 0)
+		s->origin[s->source[j]] = prep->origin[columns->to[j]];
 	kdri_free_with(&d->allocator, (char *)c->why);
 	c->why = columns->since[j];
 	columns->since[j] = NULL;

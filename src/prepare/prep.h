@@ -32,9 +32,11 @@ struct kdr_prep {
 	double *unit;         /* sets x cols: take_logarithm of table.c; -1: none */
 	double *low, *high;   /* sets x cols: the values that remain after clipping */
 	double *hole;         /* tasks x cols: the encoded value of a missing cell */
-	int64_t nkept;        /* output columns: cols if kept is NULL */
-	int64_t *kept;        /* their aligned numbers, increasing; NULL: all */
-	int64_t *place;       /* cols: number of an aligned column among the kept, or -1; NULL: all */
+	double *typical,
+	        *spread; /* cols, numbers: median magnitude and width of the fitted values, 0 if unknown; NULL: all are */
+	int64_t nkept;  /* output columns: cols if kept is NULL */
+	int64_t *kept;  /* their aligned numbers, increasing; NULL: all */
+	int64_t *place; /* cols: number of an aligned column among the kept, or -1; NULL: all */
 	/* of features that come from tables: kinds.c */
 	int64_t *group; /* cols: the first column of the category it belongs to, or -1; NULL: there is none */
 	double *origin; /* cols: the day that dates are counted from, else 0; NULL: no dates */
@@ -72,6 +74,8 @@ extern const char *const kdri_align_names[],
 
 /* --- inspect.c ----------------------------------------------------------------------------- */
 
+/* Whether a name is an Ensembl gene, such as ENSG00000141510. */
+bool kdri_is_gene(const char *name);
 /* Writes a sentence if names suggest that samples are in columns; otherwise "". */
 kdr_status kdri_orientation(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text, size_t room);
 
@@ -79,6 +83,8 @@ kdr_status kdri_orientation(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 
 /* Warns about columns of two data sets that probably mean the same and do not match. */
 kdr_status kdri_hints(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count);
+/* Of a text: 1 yes, 0 no, -1 neither. */
+int kdri_yes_or_no(const char *text, size_t length);
 /* The same about a data set and the columns of a model, as warnings of the context. */
 kdr_status kdri_hints_model(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data);
 
@@ -96,6 +102,7 @@ typedef struct kdri_columns {
 	const double *fill; /* cols, borrowed: the value of absent columns; NULL: NaN (scale table) */
 	int64_t *text_of; /* with fill, for each absent column: the data set's category that it is a level of,
 			    filled only in rows in which the category is missing; -1: filled in all rows */
+	bool *apart; /* of the data set's columns: left out because it tells data sets apart (apart.c); NULL: none */
 	char **since; /* for each feature that is a date: the note on its column; otherwise NULL. NULL: there are none */
 	int64_t nsince;
 } kdri_columns;
@@ -128,6 +135,20 @@ static inline void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
 	}
 	c->identity = c->increasing && stay == from && from == to;
 }
+
+/* --- hints.c: values of a model ------------------------------------------------------------------- */
+
+/* Keeps the sizes of the values of numbers, and compares those of new samples with them: warnings of the context. */
+kdr_status kdri_sizes_keep(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                           const kdri_columns *columns);
+kdr_status kdri_sizes_compare(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                              const kdri_columns *columns);
+
+/* --- apart.c: columns by which data sets can be told apart ---------------------------------------- */
+
+/* Marks aligned columns to be left out, and warns about them. */
+kdr_status kdri_apart_mark(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                           kdri_columns *columns, bool *drop);
 
 /* --- kinds.c: features that come from tables ----------------------------------------------------- */
 

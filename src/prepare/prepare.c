@@ -325,6 +325,7 @@ static kdr_status prepare_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	KDRI_TRY(kdri_hints(ctx, prep, tasks, count));
 	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
 	KDRI_TRY(check_ranks(ctx, prep)); /* of those that are left */
+	KDRI_TRY(kdri_sizes_keep(ctx, prep, tasks, count, columns));
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_align_absent(ctx, prep, tasks[t], &columns[t]));
 	if (has_steps(&prep->options) || prep->group) {
@@ -405,6 +406,7 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 	for (int64_t i = 0; (note = kdr_data_note_at(data, i)); i++)
 		kdri_warning(ctx, "%s", note);
 	KDRI_TRY(kdri_align_new(ctx, prep, data, &columns));
+	KDRI_TRY(kdri_sizes_compare(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_align_absent(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_shift(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_refill(ctx, prep, task, &columns, data));

@@ -1,6 +1,7 @@
 """What data can lack or be too much of: missing features, extreme values, identical rows."""
 import json
 import os
+import random
 import unittest
 
 from harness import CliTest
@@ -83,6 +84,19 @@ class Limits(CliTest):
             self.run_kindred("cluster", "-m", method, "-k", 4, "-o", "out", "--force", "two.csv")
             self.assertTrue([w for w in self.result()["warnings"] if "only 2 distinct samples for k = 4" in w])
 
+    def test_squares_that_overflow(self):
+        draw = random.Random(3)
+        for name, size in (("u", 1e200), ("v", 1.5e200), ("w", 8e307)):
+            self.write(f"{name}.csv", table("abc", [[(1 + i % 2 + draw.uniform(0, .2)) * size for _ in "abc"] for i in range(40)]))
+        for method in ("auto", "kmeans"):
+            for names in (["u.csv"], ["u.csv", "v.csv"], ["w.csv"]):
+                self.run_kindred("cluster", "-m", method, "-k", 2, "--quality", "-o", "out", "--force", *names)
+                labels = self.result()["tasks"][0]["labels"]
+                self.assertEqual(labels, [i % 2 for i in range(40)], (method, names))
+                self.assertGreater(self.result()["tasks"][0]["quality"]["silhouette"], .5, (method, names))
+        for names in (["u.csv", "v.csv"], ["u.csv", "w.csv"]):
+            self.run_kindred("relate", *names)
+            self.run_kindred("embed", "-o", "e.csv", "--force", *names)
 
 if __name__ == "__main__":
     unittest.main()

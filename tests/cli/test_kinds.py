@@ -124,5 +124,41 @@ class Kinds(CliTest):
             self.assertNotIn("whole numbers", str(self.result()["warnings"]))
 
 
+class Counts(CliTest):
+    """Data sets of counts with other genes: a zero is a measurement, so only those that all have are used."""
+    def counts(self, name, genes, cells=60):
+        draw = random.Random(name)
+        lines = ["cell," + ",".join(genes)]
+        for i in range(cells):
+            depth = draw.uniform(.5, 2)
+            lines.append(f"{name}{i}," + ",".join(str(int(draw.expovariate(1) * 30 * depth * (4 if j % 3 == i % 3 else 1))) for j, _ in enumerate(genes)))
+        self.write(f"{name}.csv", "\n".join(lines) + "\n")
+
+    def run_two(self, first, second, *more):
+        self.counts("p", first)
+        self.counts("q", second)
+        self.run_kindred("cluster", "-k", 3, "-q", "-o", "out", "--force", *more, "p.csv", "q.csv")
+        return self.result()
+
+    def test_genes_that_a_data_set_lacks_are_lost_and_counted(self):
+        genes = [f"{'ABCDEFG'[i % 7]}{'XYZUVW'[i % 6]}{'KLM'[i % 5 % 3]}{i}" for i in range(160)]
+        for names in (genes, [f"ENSG{i:011d}" for i in range(160)], [f"gene{i}" for i in range(160)]):
+            r = self.run_two(names[:150], names[20:])
+            self.assertIn("features: intersect (2 data sets, 130 columns)", r["preprocessing"])
+            said, = [w for w in r["warnings"] if "features: " in w]
+            for text in ("130 kept", "p 20", "q 10", "--features union"):
+                self.assertIn(text, said)
+            self.assertIn("those that a data set lacks are skipped", self.run_kindred("inspect", "p.csv", "q.csv").stdout)
+            r = self.run_two(names[:150], names[20:], "--features", "union")
+            self.assertIn("features: union (2 data sets, 160 columns)", r["preprocessing"])
+        self.run_two(names[:150], names[20:], "--weight", "cpm")
+        self.assertIn("features: intersect", self.result()["preprocessing"])
+
+    def test_other_tables_are_united(self):
+        self.write("a.csv", "x,y\n" + "".join(f"{i % 5},{i % 2 * 4 + i % 3}\n" for i in range(30)))
+        self.write("b.csv", "x,y,z\n" + "".join(f"{i % 5},{i % 2 * 4 + i % 3},{i % 7}\n" for i in range(30)))
+        self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "a.csv", "b.csv")
+        self.assertIn("features: union (2 data sets, 3 columns)", self.result()["preprocessing"])
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,6 @@
 """Tables of numbers and categories: regional customer tables with known segments, clustered and scored."""
 import datetime
+import json
 import random
 import unittest
 
@@ -233,6 +234,84 @@ class Forest(CliTest):
         self.run_kindred("predict", "-q", "--model", "m.h5", "-o", "again", "west.csv")
         self.assertEqual(self.read("again").split(), answer)
 
+
+class Apart(CliTest):
+    """Columns by which data sets can be told apart: ids, places, times."""
+    def shop(self, city, first, year, level=None, rows=60, shift=0.0):
+        draw = random.Random(first)
+        lines = ["Kunde,CustomerNo,City,Opened,Year,a,b,c"]
+        for i in range(rows):
+            z = i % 3
+            where = level[i % len(level)] if level else city
+            x = [draw.gauss(6 * (z == j), .7) + shift for j in range(3)]
+            lines.append(f"{first + 7 * draw.randrange(rows)},{first + i // 2 * 3},{where},{year}-0{1 + i % 9}-11,{year}," + ",".join(f"{v:.3f}" for v in x))
+        self.write(f"{city}.csv", "\n".join(lines) + "\n")
+
+    def warned(self, *files, more=()):
+        self.run_kindred("cluster", "-k", 3, "-q", "-o", "out", "--force", *more, *files)
+        return [w for w in self.result()["warnings"] if "only distinguish" in w]
+
+    def test_ids_and_places_do_not_switch_sharing_off(self):
+        self.shop("berlin", 10000, 2019)
+        self.shop("paris", 50000, 2020)
+        done = self.run_kindred("cluster", "-k", 3, "-o", "out", "berlin.csv", "paris.csv")
+        warning, = [line for line in done.stdout.splitlines() if "which only distinguish" in line]
+        for name in ("CustomerNo", "City", "Opened", "Year"):
+            self.assertIn(f"'{name}'", warning)
+            self.assertIn(f"+{name}", warning)
+        self.assertNotIn("'a'", warning)
+        self.assertNotIn("clustered separately", done.stdout)
+        self.assertEqual({c["number"] for t in self.result()["tasks"] for c in t["clusters"]}, {0, 1, 2})  # all have counterparts
+        why = {c["name"]: c["why"] for c in self.result()["tasks"][0]["columns"]}
+        self.assertEqual(why["City"], "it distinguishes the data sets")
+        pair, = json.loads(self.run_kindred("relate", "--json", "--columns", "-Kunde", "berlin.csv", "paris.csv").stdout)["pairs"]
+        self.assertLess(pair["a_distance"], 1)
+
+    def test_columns_overrides(self):
+        self.shop("berlin", 10000, 2019)
+        self.shop("paris", 50000, 2020)
+        said, = self.warned("berlin.csv", "paris.csv", more=["--columns", "+CustomerNo,City:category,-Opened"])
+        self.assertIn("skipped: 'Year',", said)
+        self.assertEqual(self.result()["tasks"][0]["columns"][1]["features"], 1)
+
+    def test_measurements_that_do_not_overlap_stay_and_are_named(self):
+        self.shop("berlin", 10000, 2019)
+        self.shop("paris", 50000, 2019, shift=40)
+        self.warned("berlin.csv", "paris.csv")
+        kept = [w for w in self.result()["warnings"] if "do not overlap" in w]
+        self.assertEqual(len(kept), 1)
+        for name in ("Kunde", "a", "b", "c"):  # numbers of customers without a title that says so
+            self.assertIn(f"'{name}'", kept[0])
+        self.assertEqual({c["name"]: c["features"] for c in self.result()["tasks"][0]["columns"]}["a"], 1)
+
+    def test_what_two_data_sets_share_stays(self):
+        self.shop("berlin", 10000, 2019, ["Mitte", "Pankow", "Wedding"])
+        self.shop("paris", 10000, 2019, ["Mitte", "Montmartre", "Bastille"])
+        self.assertEqual(self.warned("berlin.csv", "paris.csv"), [])
+        self.shop("paris", 10000, 2019, ["Montmartre", "Bastille"])
+        said, = self.warned("berlin.csv", "paris.csv")
+        self.assertIn("skipped: 'City',", said)
+        self.shop("rome", 10000, 2019, ["Montmartre", "Trastevere"])  # which two of three share
+        self.assertEqual(self.warned("berlin.csv", "paris.csv", "rome.csv"), [])
+
+    def test_yes_and_no_in_other_words_stay(self):
+        self.shop("berlin", 10000, 2019, ["yes", "no"])
+        self.shop("paris", 10000, 2019, ["ja", "nein"])
+        self.assertEqual(self.warned("berlin.csv", "paris.csv"), [])
+
+    def test_few_rows_say_nothing(self):
+        self.shop("berlin", 10000, 2019, rows=9)
+        self.shop("paris", 50000, 2020, rows=9)
+        self.assertEqual(self.warned("berlin.csv", "paris.csv"), [])
+
+    def test_the_model_of_such_tables_labels_new_ones(self):
+        self.shop("berlin", 10000, 2019)
+        self.shop("paris", 50000, 2020)
+        self.run_kindred("cluster", "-k", 3, "-q", "-o", "out", "--save-model", "m.h5", "berlin.csv", "paris.csv")
+        self.shop("rome", 90000, 2021)
+        done = self.run_kindred("predict", "--model", "m.h5", "--task", "paris", "-o", "new", "rome.csv")
+        self.assertNotIn("City", done.stderr)
+        self.assertEqual(len(set(self.read("new").split())), 3)
 
 if __name__ == "__main__":
     unittest.main()

@@ -172,6 +172,23 @@ class Changes(CliTest):
         done = self.run_kindred("predict", "--model", "m.h5", "-o", "new", "--force", "b.csv", *shlex.split(" ".join(commands)))
         self.assertNotIn("warning", done.stderr)
 
+    def rates(self, name, times, rows=60):
+        draw = random.Random(rows)
+        self.write(name, "rate,age,country\n" + "".join(
+            f"{times * (.2 + .6 * (i % 2) + draw.gauss(0, .05)):.4f},{40 + 20 * (i % 2) + draw.gauss(0, 5):.1f},DE\n" for i in range(rows)))
+
+    def test_predict_compares_ranges_with_those_of_the_model(self):
+        self.rates("fit.csv", 1)
+        self.rates("percent.csv", 100, 61)
+        self.rates("fraction.csv", 1, 62)
+        for method in ("auto", "kmeans"):
+            self.run_kindred("cluster", "-m", method, "-k", 2, "--save-model", "m.h5", "--force", "-o", "out", "-q", "fit.csv")
+            done = self.run_kindred("predict", "--model", "m.h5", "-o", "new", "--force", "percent.csv")
+            warning, = [x for x in done.stderr.splitlines() if "warning" in x]  # and none about country, which is constant
+            for text in ("'rate'", "percent", "the data that the model was fitted on", "percent or fractions"):
+                self.assertIn(text, warning)
+            done = self.run_kindred("predict", "--model", "m.h5", "-o", "new", "--force", "fraction.csv")
+            self.assertNotIn("warning", done.stderr)
 
 if __name__ == "__main__":
     unittest.main()

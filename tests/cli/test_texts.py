@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import random
 import unittest
 
 from harness import CliTest
@@ -333,6 +334,28 @@ class CharacterSets(CliTest):
         self.run_kindred("cluster", "-k", 2, "--text-column", "text", "--save-model", "m.h5", "-q", "-o", "out", "t.csv")
         self.fails("predict", "--model", "m.h5", "t.csv", code=3, says=["t.csv is a table", "fitted on texts", "--text-column"])
 
+    def prose(self, name, header, row):
+        words = {0: "ball goal team match player win league coach season kick", 1: "bread soup oven taste butter cheese pan salt sugar cook"}
+        draw = random.Random(5)
+        self.write(name, header + "\n" + "".join(
+            row(i, " ".join(draw.choice(words[i % 2].split()) for _ in range(12)), draw) + "\n" for i in range(60)))
+
+    def test_a_forgotten_text_column_is_an_error(self):
+        self.prose("t.csv", "n,text,lang", lambda i, text, draw: f"{i % 7},{text},{draw.choice(['de', 'en'])}")
+        self.prose("first.csv", "text,n", lambda i, text, draw: f"{text},{i % 7}")  # it would be taken as row names
+        for name in ("t.csv", "first.csv"):
+            self.fails("cluster", "-k", 2, name, code=3, says=["text", "long texts", "'n'", "--text-column 'text'", "--columns 'text:text'"])
+            self.assertIn("long texts", self.run_kindred("inspect", name, code=None).stdout)
+            self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--force", "--text-column", "text", name)
+            self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--force", "--columns", "text:text", name)
+            self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--force", "--columns", "n", name)
+
+    def test_texts_beside_many_columns_are_skipped_and_listed(self):
+        self.prose("t.csv", "a,b,c,d,runtime,remark", lambda i, text, draw: ",".join(f"{draw.gauss(i % 2 * 4, 1):.2f}" for _ in "abcd") + f",{60 + i} min,{text}")
+        line, = [x for x in self.run_kindred("cluster", "-k", 2, "-o", "out", "t.csv").stdout.splitlines() if x.startswith("skipped: ")]
+        self.assertIn("runtime (numbers with a unit, such as 60 min)", line)
+        self.run_kindred("cluster", "-k", 2, "-o", "out", "--force", "--columns", "-remark,-runtime", "t.csv")
+        self.assertNotIn("skipped: ", self.run_kindred("cluster", "-k", 2, "-o", "out", "--force", "--columns", "-remark,-runtime", "t.csv").stdout)
 
 if __name__ == "__main__":
     unittest.main()

@@ -465,7 +465,8 @@ static void dump__damaged__refused(void **state)
 	for (int a = 0; a < whole.narrays; a++) {
 		kdri_dump_array *x = &dump.arrays[a];
 		const char *name = whole.arrays[a].name;
-		bool may_lack = strcmp(name, "place") == 0 || strcmp(name, "rows") == 0;
+		bool may_lack = strcmp(name, "place") == 0 || strcmp(name, "rows") == 0 ||
+		                strcmp(name, "typical") == 0;
 		dump = whole;
 		x->name = "other";
 		assert_int_equal(kdri_prep_import(ctx, &dump, &copy), may_lack ? KDR_OK : KDR_ERR_FORMAT);
@@ -526,6 +527,9 @@ static void dump__damaged__refused(void **state)
 	assert_ok(ctx, kdri_prep_export(ctx, prep, &dump));
 	dump.nstrings = 4;
 	dump.arrays[0].data = &huge;
+	for (int a = 0; a < dump.narrays; a++) /* a model of an earlier version does not have these */
+		if (strcmp(dump.arrays[a].name, "typical") == 0)
+			dump.arrays[a].name = "other";
 	assert_ok(ctx, kdri_prep_import(ctx, &dump, &copy));
 	assert_int_equal(kdr_prep_apply(ctx, copy, 0, d), KDR_ERR_DATA);
 	kdr_prep_free(copy);

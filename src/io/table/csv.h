@@ -20,6 +20,7 @@ typedef struct kdri_role {
 	bool ordered;     /* some date depends on it */
 	int64_t features; /* columns of the matrix */
 	kdri_names texts; /* of a category */
+	bool asked;       /* --columns names it */
 	bool words;       /* words such as none are texts of it */
 	int64_t missing;  /* cells */
 	bool constant;

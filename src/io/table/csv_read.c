@@ -378,6 +378,9 @@ static kdr_status read_table(kdr_context *ctx, reading *r)
 		KDRI_DO(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
 	if (plain && !text && r->l.guessed)
 		KDRI_DO(kdri_ids_differ(ctx, &r->t, &differ));
+	/* What would be row names may be what the table is about: decided with the other columns. */
+	if (plain && !text && r->l.guessed && r->specs.count == 0)
+		differ = differ && !kdri_are_prose(r->t.ids, KDRI_MIN(r->t.rows, KDRI_TEXTS_MOST));
 	if (plain && !text && differ)
 		KDRI_DO(points_unclear(ctx, r, &unclear));
 	if (!plain || text || !differ || unclear) {

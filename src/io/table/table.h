@@ -150,6 +150,8 @@ void kdri_survey_free(kdr_context *ctx, const kdri_csv_layout *l, kdri_survey *s
 kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_options *options,
                              const kdri_column_specs *specs, kdri_survey *survey, kdri_csv_layout *l,
                              kdr_findings *findings);
+/* Whether texts are of several words each, such as reviews. */
+bool kdri_are_prose(char *const *texts, int64_t count);
 /* Adds remarks on columns without problems and on missing values. */
 kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_survey *survey,
                              const kdri_csv_layout *l, kdr_findings *findings);
@@ -179,8 +181,6 @@ extern const char kdri_missing_help[];
 
 /* --- after reading: table_role.c, table_fill.c --------------------------------------------------------- */
 
-/* Whether a title is usual for row names: id, nr, index, ... */
-bool kdri_name_of_ids(const char *name);
 /* From this number of rows on, a column of consecutive numbers is treated as row names, whatever its title. */
 enum { KDRI_RUNNING_LEAST = 6 };
 /* Searches for row names among columns of numbers if no other column has them and no option specifies them. *found: the

@@ -13,6 +13,8 @@
  *     and at most CATEGORIES_MOST
  *   other text                            text: skipped
  *
+ * Long texts with few other columns are probably what the table is about: if no option says what to do with them, this is an error.
+ *
  * Only one column has the row names: columns with a title such as id come before others, and text before numbers. If
  * the decimal sign of a column is ambiguous, the other columns determine it (table_values.c). */
 #include <stdio.h>
@@ -141,12 +143,27 @@ static kdr_status take_category(const decision *d, int64_t j)
 	return KDR_OK;
 }
 
+/* Whether most texts are numbers with a unit, such as "76 min". */
+static bool has_units(const kdri_evidence *e)
+{
+	int64_t found = 0;
+	for (int64_t i = 0; i < e->texts.count; i++) {
+		const char *text = e->texts.names[i], *unit = text + strspn(text, "+-0123456789.,' ");
+		found += strcspn(text, "0123456789") < (size_t)(unit - text) && *unit && strlen(unit) <= 8 &&
+		         unit[strcspn(unit, " 0123456789")] == '\0';
+	}
+	return found > 0 && 5 * found >= 4 * e->texts.count;
+}
+
 static void take_text(const decision *d, int64_t j)
 {
 	const kdri_evidence *e = &d->survey->fields[j];
 	kdri_role *role = &d->l->roles[j];
 	role->kind = KDR_COLUMN_TEXT;
-	if (!e->repeats && !e->unwatched && e->missing == 0)
+	if (has_units(e))
+		snprintf(role->why, sizeof role->why, "numbers with a unit, such as %.40s",
+		         e->texts.names[0]);
+	else if (!e->repeats && !e->unwatched && e->missing == 0)
 		snprintf(role->why, sizeof role->why, "different in every row");
 	else if (e->many)
 		snprintf(role->why, sizeof role->why, "long texts, or more than %d different ones",
@@ -233,7 +250,7 @@ static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 	}
 	if (2 * e->numbers >= present || 2 * e->dates >= present)
 		return 2 * e->numbers >= present ? not_all(d, j, false) : not_all(d, j, true);
-	if (unique && !keep) {
+	if (unique && !keep && !has_units(e)) {
 		role->kind = KDR_COLUMN_ID;
 		snprintf(role->why, sizeof role->why, "different in every row");
 		return KDR_OK;
@@ -284,6 +301,59 @@ static void choose_ids(const decision *d, bool specified)
 	l->id = best;
 }
 
+bool kdri_are_prose(char *const *texts, int64_t n)
+{
+	enum { LEAST = 5, WORDS = 5, LENGTH = 30 };
+	int64_t words = 0, length = 0;
+	for (int64_t i = 0; i < n; i++) {
+		const char *text = texts[i];
+		length += (int64_t)strlen(text);
+		words++;
+		for (; *text; text++)
+			words += *text == ' ';
+	}
+	return n >= LEAST && words >= WORDS * n && length >= LENGTH * n;
+}
+
+/* Nearly all different, and of several words each. */
+static bool is_prose(const kdri_evidence *e)
+{
+	const int64_t n = e->texts.count;
+	return kdri_are_prose(e->texts.names, n) &&
+	       (n >= KDRI_TEXTS_MOST || 10 * n >= 8 * (e->cells - e->missing));
+}
+
+/* Such texts would be skipped, or taken as row names, and the clusters be those of the few columns beside them. */
+static kdr_status check_prose(const decision *d, const kdri_column_specs *specs)
+{
+	enum { FEW = 3 };
+	const kdri_csv_layout *l = d->l;
+	int64_t prose = -1, others = 0;
+	char title[24], place[160], then[300], names[160] = "";
+	for (int64_t j = 0; j < l->fields; j++) {
+		const kdri_role *role = &l->roles[j];
+		if ((role->kind == KDR_COLUMN_TEXT || (role->kind == KDR_COLUMN_ID && !role->asked)) &&
+		    prose < 0 && is_prose(&d->survey->fields[j]))
+			prose = j;
+		if (role->kind != KDR_COLUMN_NUMBER && role->kind != KDR_COLUMN_CATEGORY &&
+		    role->kind != KDR_COLUMN_DATE)
+			continue;
+		others++;
+		kdri_list_add(names, sizeof names, "'%.40s'", kdri_csv_title(l, j, title));
+	}
+	if (prose < 0 || others == 0 || others > FEW || specs->count > 0 || specs->numbers ||
+	    d->options->terms)
+		return KDR_OK;
+	const char *name = kdri_csv_title(l, prose, title);
+	snprintf(
+	        then, sizeof then,
+	        "use --text-column '%.60s' to compare the texts, or --columns '%.60s:text' to use only the other columns",
+	        name, name);
+	return kdri_finding_add(d->ctx, d->findings, 0, true, then,
+	                        "%s has long texts; the other columns are %s", kdri_place(l, 0, prose, place),
+	                        names);
+}
+
 static kdr_status decide_all(const decision *d, const kdri_column_specs *specs,
                              const kdri_column_spec *const *spec)
 {
@@ -292,6 +362,7 @@ static kdr_status decide_all(const decision *d, const kdri_column_specs *specs,
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_role *role = &l->roles[j];
 		const kdri_column_spec *w = spec[j];
+		role->asked = w && !w->leave;
 		role->missing = d->survey->fields[j].missing;
 		role->constant = d->survey->fields[j].texts.count == 1 && role->missing == 0;
 		if (j == l->label) {
@@ -316,7 +387,8 @@ static kdr_status decide_all(const decision *d, const kdri_column_specs *specs,
 		}
 	}
 	choose_ids(d, id_specified);
-	return KDR_OK;
+	return id_specified && l->id >= 0 && is_prose(&d->survey->fields[l->id]) ? KDR_OK
+	                                                                         : check_prose(d, specs);
 }
 
 /* An error: there is nothing to compute with. */

@@ -5,24 +5,6 @@
 #include "core/numbers.h"
 #include "io/table/table.h"
 
-bool kdri_name_of_ids(const char *name)
-{
-	static const char *const names[] = { "id",        "ids",      "nr",     "no",      "num", "index",
-		                             "idx",       "uid",      "uuid",   "guid",    "row", "name",
-		                             "sample",    "#",        "row_id", "rowid",   "nr.", "no.",
-		                             "sample_id", "sampleid", "nummer", "barcode", NULL };
-	size_t n = strlen(name);
-	for (int i = 0; names[i]; i++)
-		if (kdri_same_word(name, n, names[i]))
-			return true;
-	/* customer_id, customerId, customer-nr */
-	return (n > 3 &&
-	        (name[n - 3] == '_' || name[n - 3] == '-' || name[n - 3] == ' ' || name[n - 3] == '.') &&
-	        (kdri_same_word(name + n - 2, 2, "id") || kdri_same_word(name + n - 2, 2, "nr"))) ||
-	       (n > 2 && (strcmp(name + n - 2, "Id") == 0 || strcmp(name + n - 2, "ID") == 0 ||
-	                  strcmp(name + n - 2, "Nr") == 0));
-}
-
 kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l)
 {
 	if (!l->how)
@@ -105,6 +87,7 @@ kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_colum
 		                   : j == l->label ? KDR_COLUMN_LABEL
 		                   : j == l->tasks ? KDR_COLUMN_LEFT_OUT
 		                                   : KDR_COLUMN_NUMBER;
+		l->roles[j].asked = w && !w->leave;
 		if (j == l->tasks)
 			snprintf(l->roles[j].why, sizeof l->roles[j].why, "task column");
 		if (j == l->id || j == l->label || j == l->tasks || number)
@@ -255,6 +238,7 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 	KDRI_DO(KDRI_NEW0(ctx, &s->columns, l->fields));
 	KDRI_DO(KDRI_NEW0(ctx, &s->origin, l->fields));
 	KDRI_DO(KDRI_NEW0(ctx, &s->order, l->fields));
+	KDRI_DO(KDRI_NEW0(ctx, &s->asked, l->fields));
 	KDRI_DO(KDRI_NEW(ctx, &s->source, l->cols));
 	s->ncolumns = l->fields;
 	s->nfeatures = l->cols;
@@ -263,6 +247,7 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 	for (int64_t j = 0; j < l->fields; j++) {
 		KDRI_DO(describe_field(ctx, l, t, j, k, &s->columns[j]));
 		s->origin[j] = l->roles[j].origin;
+		s->asked[j] = l->roles[j].asked;
 		if (l->roles[j].kind == KDR_COLUMN_DATE && l->roles[j].ordered)
 			s->order[j] = l->roles[j].order;
 		for (int64_t f = 0; f < l->roles[j].features; f++)

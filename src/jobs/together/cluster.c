@@ -1,4 +1,5 @@
 /* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/magnitude.h"
 #include "comm/comm.h"
 #include "jobs/content.h"
 #include "jobs/known.h"
@@ -36,13 +37,20 @@ done:
 	return st;
 }
 
-/* Once samples can be compared; stability is known already. */
+/* Once samples can be compared; stability is known already. The scores are ratios: that of values whose squares would overflow is that of
+ * smaller ones. */
 static kdr_status put_quality(kdr_context *ctx, kdr_data **sets, kdr_result *r)
 {
 	for (int64_t t = 0; t < r->ntasks; t++) {
-		kdr_mat x = kdr_data_mat(sets[t]);
+		kdr_task task = { .name = r->tasks[t].name, .x = kdr_data_mat(sets[t]) };
+		const kdr_problem problem = { .size = sizeof problem, .tasks = &task, .ntasks = 1 };
 		kdr_quality *q = &r->tasks[t].quality, before = *q;
-		KDRI_DO(kdr_quality_find(ctx, &x, r->tasks[t].labels, q));
+		kdri_scaled scaled;
+		KDRI_DO(kdri_scaled_new(ctx, &problem, &scaled));
+		const kdr_status st =
+		        kdr_quality_find(ctx, &scaled.problem.tasks[0].x, r->tasks[t].labels, q);
+		kdri_scaled_free(ctx, &scaled);
+		KDRI_DO(st);
 		q->stability = before.stability;
 		q->resamples = before.resamples;
 	}
