@@ -262,6 +262,23 @@ class Frames(PartsTest):
             np.testing.assert_array_equal(kindred.read(unclear, **how).X, np.column_stack([want, [.5, 1.5]]))
             quiet(kindred.cluster, unclear, 2, "kmeans", **how)
 
+    def test_rows_above_the_header_and_sheets(self):
+        path = os.path.join(self.dir, "t.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("Bericht 2024\nStand: Mai\n\nx;y\n1,5;2\n2,5;3\n3,5;1\n")
+        with self.assertWarnsRegex(kindred.KindredWarning, "3 rows were skipped, because the header appears to be in line 4; use skip_rows"):
+            kindred.read(path)
+        for how in ({}, {"skip_rows": 3}, {"skip_rows": "auto"}):
+            data = quiet(kindred.read, path, **how)
+            self.assertEqual(data.feature_names, ["x", "y"])
+            np.testing.assert_array_equal(data.X, [[1.5, 2], [2.5, 3], [3.5, 1]])
+        book = os.path.join(self.dir, "b.xlsx")
+        with pd.ExcelWriter(book) as writer:
+            for i, name in enumerate(("North", "South")):
+                pd.DataFrame({"x": [1.5 + i, 2, 9, 8], "y": [2, 3, 1, 7.5]}).to_excel(writer, sheet_name=name, index=False)
+        self.assertEqual(quiet(kindred.read, book, sheet="South").X[0, 0], 2.5)
+        self.assertEqual(quiet(kindred.cluster, book, 2, "kmeans", sheet="all").tasks, ["North", "South"])
+
     def test_task_is_a_name_or_else_a_number_from_0(self):
         x = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8]])
         model = kindred.KMeans(n_clusters=2).fit({1: x, 0: x + 100})  # numbers as names, in another order
