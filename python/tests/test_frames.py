@@ -150,9 +150,9 @@ class Frames(PartsTest):
     def test_columns_that_tell_frames_apart_are_left_out(self):
         rng = np.random.default_rng(4)
         frames = []
-        for first in (1000, 5000):
+        for first in (1000, 5000):  # ids that repeat, so that they are no row names
             s = np.arange(60) % 3
-            frames.append(pd.DataFrame({"order_id": first + np.arange(60) * 2, "shop": first, **{c: 6.0 * (s == j) + rng.normal(size=60) for j, c in enumerate("abc")}}))
+            frames.append(pd.DataFrame({"order_id": first + np.arange(60) // 2, "shop": first, **{c: 6.0 * (s == j) + rng.normal(size=60) for j, c in enumerate("abc")}}))
         for add in ({}, {"city": ["Bonn"] * 60}):  # plain numbers, and a table
             both = [f.assign(**{k: [v[0] + str(f["shop"][0])] * 60 for k, v in add.items()}) for f in frames]
             result = quiet(kindred.cluster, both, 3)
