@@ -157,22 +157,14 @@ class Folders(CliTest):
         self.assertEqual(self.content(), before)
         os.close(folder)
         self.run_kindred(*COMMON, "-o", "out", "--force", "a.csv")
-        self.write("slow.csv", "x,y\n" + "".join(f"{i * 37 % 1009},{i * 53 % 997}\n" for i in range(20000)))
-        run = subprocess.Popen([KINDRED, "cluster", "-k", "9", "-q", "-o", "out", "--force", "slow.csv"], cwd=self.dir, stderr=subprocess.DEVNULL)
-        try:
-            while True:  # until it has begun
-                probe = os.open(self.path("out"), os.O_RDONLY)
-                try:
-                    fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    break
-                finally:
-                    os.close(probe)
-                self.assertIsNone(run.poll())
+        # A run that waits for the reader of its table, which is longer than a pipe.
+        self.write("long.csv", "x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(20000)))
+        os.mkfifo(self.path("pipe.csv"))
+        run = subprocess.Popen([KINDRED, *map(str, COMMON), "-o", "out", "--force", "--write-table", "pipe.csv", "long.csv"], cwd=self.dir)
+        with open(self.path("pipe.csv"), "rb") as pipe:
             self.fails(*COMMON, "-o", "out", "--force", "a.csv", code=1, says="another run")
-        finally:
-            run.kill()
-            run.wait()
+            self.assertEqual(pipe.read().count(b"\n"), 20001)
+        self.assertEqual(run.wait(60), 0)
         self.run_kindred(*COMMON, "-o", "out", "--force", "--arrays", "out", "a.csv")
 
     def test_a_killed_run(self):
