@@ -1,6 +1,6 @@
 /* kdr_fit: checks a problem once and passes it to its method. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/fitting.h"
 #include "api/known.h"
-#include "api/magnitude.h"
 #include "api/number.h"
 #include "api/result.h"
 #include "comm/comm.h"
@@ -318,45 +318,6 @@ kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 	                 algo->info.id, list);
 }
 
-/* The method's fit, on data that are fit for squares, and names for its clusters. */
-static kdr_status fit_numbered(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
-                               const kdr_problem *scaled, const kdr_options *options, kdr_result *result)
-{
-	const int64_t *order = ctx->order, *place = ctx->place;
-	ctx->order = ctx->place = NULL;
-	kdri_stage_start(ctx, algo->info.id, 0);
-	kdr_status st = algo->sorts && problem->ntasks > 1
-	                        ? kdri_fit_in_order(ctx, algo, scaled, options, result)
-	                        : algo->fit(ctx, scaled, options, result);
-	kdri_stage_end(ctx, algo->info.id);
-	ctx->order = order;
-	ctx->place = place;
-	return st == KDR_OK ? kdri_number_clusters(ctx, problem, result) : st;
-}
-
-static kdr_status fit_scaled(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
-                             const kdr_options *options, kdr_result *result)
-{
-	kdr_status st;
-	kdri_scaled p = { 0 };
-	KDRI_TRY(kdri_scaled_new(ctx, problem, &p));
-	if (p.exponent != 0) {
-		kdri_result_set_exponent(result, p.exponent);
-		KDRI_TRY(kdri_result_warn(
-		        ctx, result,
-		        "the largest value is about %.1e, so all values were multiplied by 2^%d before the fit; arrays and objective refer to the multiplied values%s",
-		        ldexp(0.75, p.exponent), -p.exponent,
-		        p.exponent > 0 ? " (if it stands for a missing value, specify it with --na)" : ""));
-	}
-	KDRI_TRY(fit_numbered(ctx, algo, problem, &p.problem, options, result));
-	result->sweeps = (algo->info.flags & KDR_ALGO_SWEEPS) && !kdri_options_is_set(options, "tol");
-	KDRI_TRY(warn_duplicates(ctx, &algo->info, problem, result));
-	KDRI_TRY(warn_sizes(ctx, &algo->info, problem, result));
-done:
-	kdri_scaled_free(ctx, &p);
-	return st;
-}
-
 /* Classes that are given for samples of a target are its labels, whatever the method makes of them. */
 static void keep_given_classes(const kdr_problem *problem, kdr_result *result)
 {
@@ -370,65 +331,98 @@ static void keep_given_classes(const kdr_problem *problem, kdr_result *result)
 	}
 }
 
-static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
-                           const kdr_options *options, kdr_result **out)
+static kdr_status warn_scaled(kdr_context *ctx, const kdri_scaled *p, kdr_result *result)
 {
-	kdr_status st;
-	kdr_result *result = NULL;
-	kdri_inspected seen = { 0 };
-	double start = kdri_now();
-	KDRI_TRY(kdri_check_ranks(ctx, algo));
-	KDRI_TRY(kdri_blas_reserve(ctx));
-	KDRI_TRY(check_shapes(ctx, problem));
-	KDRI_TRY(kdri_inspect(ctx, problem, &seen));
-	KDRI_TRY(check_problem(ctx, &algo->info, problem));
-	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
-	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
-	KDRI_TRY(kdri_result_about(ctx, result, problem, options));
-	const int64_t exchanges = ctx->comm ? ctx->comm->exchanges : 0,
-	              bytes = ctx->comm ? ctx->comm->bytes : 0;
-	KDRI_TRY(fit_scaled(ctx, algo, problem, options, result));
-	keep_given_classes(problem, result);
-	KDRI_TRY(kdri_result_count(ctx, result));
-	KDRI_TRY(kdri_known_put(ctx, problem, result));
-	if (kdri_together(ctx)) { /* what rank 0 sent while it fitted */
-		KDRI_TRY(kdri_result_number(ctx, result, "ranks", kdri_ranks(ctx)));
-		KDRI_TRY(kdri_result_number(ctx, result, "exchanges",
-		                            (double)(ctx->comm->exchanges - exchanges)));
-		KDRI_TRY(kdri_result_number(ctx, result, "bytes_sent", (double)(ctx->comm->bytes - bytes)));
-	}
-	result->seconds.fit = kdri_now() - start;
-	*out = result;
-	result = NULL;
-done:
-	kdri_inspect_end(ctx, &seen);
-	kdr_result_free(result);
-	return st;
+	if (p->exponent == 0)
+		return KDR_OK;
+	kdri_result_set_exponent(result, p->exponent);
+	return kdri_result_warn(
+	        ctx, result,
+	        "the largest value is about %.1e, so all values were multiplied by 2^%d before the fit; arrays and objective refer to the multiplied values%s",
+	        ldexp(0.75, p->exponent), -p->exponent,
+	        p->exponent > 0 ? " (if it stands for a missing value, specify it with --na)" : "");
 }
 
-/* Options may be NULL. All ranks learn if one of them fails, even if it lacks the memory for options. */
-static kdr_status fit_together(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
-                               const kdr_options *options, kdr_result **out)
+/* All ranks learn if one of them fails, even if it lacks the memory for options. */
+kdr_status kdri_fit_begin(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                          const kdr_options *options, kdri_fitting *f)
 {
-	kdr_status st = KDR_OK;
-	kdr_options *defaults = NULL;
-	kdr_result *result = NULL;
-	const char *method = ctx->method;
+	*f = (kdri_fitting){ .algo = algo, .problem = problem, .method = ctx->method, .entered = true };
 	ctx->method = algo->info.id;
 	kdri_enter(ctx);
 	if (!options)
-		st = kdri_options_new(ctx, algo, NULL, &defaults);
+		KDRI_DO(kdri_options_new(ctx, algo, NULL, &f->defaults));
+	f->options = options ? options : f->defaults;
+	f->start = kdri_now();
+	KDRI_DO(kdri_check_ranks(ctx, algo));
+	KDRI_DO(kdri_blas_reserve(ctx));
+	KDRI_DO(check_shapes(ctx, problem));
+	KDRI_DO(kdri_inspect(ctx, problem, &f->seen));
+	KDRI_DO(check_problem(ctx, &algo->info, problem));
+	KDRI_DO(kdri_options_fit_tasks(ctx, f->options, problem->ntasks));
+	KDRI_DO(kdri_result_new(ctx, &algo->info, problem, &f->result));
+	KDRI_DO(kdri_result_about(ctx, f->result, problem, f->options));
+	f->exchanges = ctx->comm ? ctx->comm->exchanges : 0;
+	f->bytes = ctx->comm ? ctx->comm->bytes : 0;
+	KDRI_DO(kdri_scaled_new(ctx, problem, &f->scaled));
+	KDRI_DO(warn_scaled(ctx, &f->scaled, f->result));
+	f->stage = true;
+	kdri_stage_start(ctx, algo->info.id, 0);
+	return KDR_OK;
+}
+
+static kdr_status complete(kdr_context *ctx, kdri_fitting *f)
+{
+	kdr_result *result = f->result;
+	const kdr_algo *algo = &f->algo->info;
+	KDRI_DO(kdri_number_clusters(ctx, f->problem, result));
+	result->sweeps = (algo->flags & KDR_ALGO_SWEEPS) && !kdri_options_is_set(f->options, "tol");
+	KDRI_DO(warn_duplicates(ctx, algo, f->problem, result));
+	KDRI_DO(warn_sizes(ctx, algo, f->problem, result));
+	kdri_scaled_free(ctx, &f->scaled);
+	keep_given_classes(f->problem, result);
+	KDRI_DO(kdri_result_count(ctx, result));
+	KDRI_DO(kdri_known_put(ctx, f->problem, result));
+	if (kdri_together(ctx)) { /* what rank 0 sent while it fitted */
+		KDRI_DO(kdri_result_number(ctx, result, "ranks", kdri_ranks(ctx)));
+		KDRI_DO(kdri_result_number(ctx, result, "exchanges",
+		                           (double)(ctx->comm->exchanges - f->exchanges)));
+		KDRI_DO(kdri_result_number(ctx, result, "bytes_sent", (double)(ctx->comm->bytes - f->bytes)));
+	}
+	result->seconds.fit = kdri_now() - f->start;
+	return KDR_OK;
+}
+
+kdr_status kdri_fit_end(kdr_context *ctx, kdri_fitting *f, kdr_status st, kdr_result **out)
+{
+	if (!f->entered)
+		return st;
+	if (f->stage)
+		kdri_stage_end(ctx, f->algo->info.id);
 	if (st == KDR_OK)
-		st = fit_here(ctx, algo, problem, options ? options : defaults, &result);
+		st = complete(ctx, f);
+	kdri_scaled_free(ctx, &f->scaled);
+	kdri_inspect_end(ctx, &f->seen);
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {
-		*out = result;
-		result = NULL;
+		*out = f->result;
+		f->result = NULL;
 	}
-	kdr_result_free(result);
-	kdr_options_free(defaults);
-	ctx->method = method;
+	kdr_result_free(f->result);
+	kdr_options_free(f->defaults);
+	ctx->method = f->method;
+	*f = (kdri_fitting){ 0 };
 	return st;
+}
+
+static kdr_status fit_together(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                               const kdr_options *options, kdr_result **out)
+{
+	kdri_fitting f;
+	kdr_status st = kdri_fit_begin(ctx, algo, problem, options, &f);
+	if (st == KDR_OK)
+		st = algo->fit(ctx, &f.scaled.problem, f.options, f.result);
+	return kdri_fit_end(ctx, &f, st, out);
 }
 
 kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
@@ -461,7 +455,11 @@ kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const k
 	const char *method = ctx->method;
 	ctx->method = algo->info.id;
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
-	KDRI_TRY(fit_numbered(ctx, algo, problem, problem, options, result));
+	kdri_stage_start(ctx, algo->info.id, 0);
+	st = algo->fit(ctx, problem, options, result);
+	kdri_stage_end(ctx, algo->info.id);
+	KDRI_TRY(st);
+	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
 	*out = result;
 	result = NULL;
 done:

@@ -125,7 +125,6 @@ typedef struct kdri_algo {
 	kdr_status (*shares)(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
 	                     double **out, int64_t *k);
 	bool ranks; /* rows may be held by several processes: comm/comm.h */
-	bool sorts; /* its result does not depend on the order of the data sets: order.c */
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);
@@ -142,18 +141,28 @@ kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_opti
  * scaled or copied, and the result has only labels, arrays and numbers. */
 kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdr_result **out);
-/* order.c: the fit of a method that `sorts`. */
-kdr_status kdri_fit_in_order(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
-                             const kdr_options *options, kdr_result *result);
-/* The caller's number of task t of such a fit, for what is reported or known by that number. */
-static inline int64_t kdri_caller_task(const kdr_context *ctx, int64_t t)
+/* order.c: a problem whose tasks are sorted, for a fit that does not depend on the order of its data sets. */
+typedef struct kdri_order {
+	kdr_problem problem; /* sorted; its tasks and names are borrowed from the original or from here */
+	int64_t *order;      /* the caller's number of each task; NULL: the same */
+	int64_t *place;      /* the task with each number of the caller */
+	kdr_task *tasks;
+	struct kdri_task_result *room; /* for what the result has of each task */
+} kdri_order;
+/* Sorts the tasks, of the result as well. *out starts as { 0 }; kdri_order_free also after a failure. */
+kdr_status kdri_order_find(kdr_context *ctx, const kdr_problem *problem, kdr_result *result, kdri_order *out);
+/* Gives what the result has of each task the caller's number again. */
+void kdri_order_put_back(const kdri_order *o, kdr_result *result);
+void kdri_order_free(kdr_context *ctx, kdri_order *o);
+/* The caller's number of task t, for what is reported or known by that number. */
+static inline int64_t kdri_caller_task(const kdri_order *o, int64_t t)
 {
-	return ctx->order ? ctx->order[t] : t;
+	return o->order ? o->order[t] : t;
 }
 /* The task with a number of the caller: what is reported about each task has the caller's order. */
-static inline int64_t kdri_task_at(const kdr_context *ctx, int64_t number)
+static inline int64_t kdri_task_at(const kdri_order *o, int64_t number)
 {
-	return ctx->place ? ctx->place[number] : number;
+	return o->place ? o->place[number] : number;
 }
 /* Fails with the message of kdri_unknown_method. It is a macro for the same reason as kdri_fail. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)

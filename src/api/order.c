@@ -6,7 +6,7 @@
  *     (E1)  s_t = sum_i r_i sum_j x_ij (1 + |x_ij|),   r_i: uniform in (0, 1), the same for row i of every data set
  *
  * which is a sum, so that last bits (preprocessing in another order, several ranks) and the order of columns hardly change it. Cells
- * without a value are left out. What the job knows about each data set, found by its number in the job, is mapped by ctx->order. */
+ * without a value are left out. What is known about each data set by its number in the job is found through the order. */
 #include <stdlib.h>
 
 #include "api/result.h"
@@ -77,12 +77,14 @@ done:
 
 /* --- the result ------------------------------------------------------------------------------------ */
 
-/* Moves what a result has of the task at place i to task order[i]. `room`: for ntasks. */
-static void put_back(kdr_result *r, const int64_t *order, kdri_task_result *room)
+void kdri_order_put_back(const kdri_order *o, kdr_result *r)
 {
-	memcpy(room, r->tasks, (size_t)r->ntasks * sizeof *room);
+	const int64_t *order = o->order;
+	if (!order)
+		return;
+	memcpy(o->room, r->tasks, (size_t)r->ntasks * sizeof *o->room);
 	for (int64_t i = 0; i < r->ntasks; i++)
-		r->tasks[order[i]] = room[i];
+		r->tasks[order[i]] = o->room[i];
 	for (int64_t i = 0; i < r->array_count; i++)
 		r->arrays[i].task = r->arrays[i].task < 0 ? -1 : order[r->arrays[i].task];
 	for (int64_t i = 0; i < r->field_count; i++)
@@ -93,36 +95,33 @@ static void put_back(kdr_result *r, const int64_t *order, kdri_task_result *room
 	}
 }
 
-kdr_status kdri_fit_in_order(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
-                             const kdr_options *options, kdr_result *result)
+void kdri_order_free(kdr_context *ctx, kdri_order *o)
 {
-	kdr_status st;
+	KDRI_FREE(ctx, o->order, o->place, o->tasks, o->room);
+	*o = (kdri_order){ 0 };
+}
+
+kdr_status kdri_order_find(kdr_context *ctx, const kdr_problem *problem, kdr_result *result, kdri_order *out)
+{
 	const int64_t T = problem->ntasks;
-	kdr_problem sorted = *problem;
-	kdr_task *tasks = NULL;
-	kdri_task_result *room = NULL;
-	int64_t *order = NULL, *at = NULL;
-	bool moved = false;
-	KDRI_TRY(KDRI_NEW(ctx, &order, T));
-	KDRI_TRY(KDRI_NEW(ctx, &at, T));
-	KDRI_TRY(KDRI_NEW(ctx, &tasks, T));
-	KDRI_TRY(KDRI_NEW(ctx, &room, T));
-	KDRI_TRY(find_order(ctx, problem, order));
-	memcpy(room, result->tasks, (size_t)T * sizeof *room);
+	int64_t *order, *at;
+	out->problem = *problem;
+	if (T == 1)
+		return KDR_OK;
+	KDRI_DO(KDRI_NEW(ctx, &out->order, T));
+	KDRI_DO(KDRI_NEW(ctx, &out->place, T));
+	KDRI_DO(KDRI_NEW(ctx, &out->tasks, T));
+	KDRI_DO(KDRI_NEW(ctx, &out->room, T));
+	order = out->order;
+	at = out->place;
+	KDRI_DO(find_order(ctx, problem, order));
+	memcpy(out->room, result->tasks, (size_t)T * sizeof *out->room);
 	for (int64_t i = 0; i < T; i++) {
-		moved = moved || order[i] != i;
 		at[order[i]] = i;
-		tasks[i] = problem->tasks[order[i]];
-		tasks[i].name = room[order[i]].name; /* its number, if it has none */
-		result->tasks[i] = room[order[i]];
+		out->tasks[i] = problem->tasks[order[i]];
+		out->tasks[i].name = out->room[order[i]].name; /* its number, if it has none */
+		result->tasks[i] = out->room[order[i]];
 	}
-	sorted.tasks = tasks;
-	ctx->order = moved ? order : NULL;
-	ctx->place = moved ? at : NULL;
-	st = algo->fit(ctx, &sorted, options, result);
-	ctx->order = ctx->place = NULL;
-	put_back(result, order, room);
-done:
-	KDRI_FREE(ctx, order, at, tasks, room);
-	return st;
+	out->problem.tasks = out->tasks;
+	return KDR_OK;
 }

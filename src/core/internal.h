@@ -94,10 +94,6 @@ struct kdr_context {
 	bool device_failed;                     /* the last failure was the device's */
 	struct kdri_held *held;                 /* matrices that it holds: matrix/device_use.h */
 	const struct kdri_inspected *inspected; /* matrices whose traits are known: matrix/traits.h */
-	const struct kdri_sharing
-	        *sharing; /* what runs of single tasks have found: engine/ensemble/members.h; or NULL */
-	const int64_t *order,
-	        *place; /* the caller's number of each task of this fit, and the other way: api/order.c; NULL: the same */
 	struct kdri_named
 	        *named; /* columns that options name, while files are read: io/table/table.h; or NULL */
 	struct kdri_comm *comm; /* processes with the other rows: comm/comm.h; NULL: none */

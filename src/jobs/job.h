@@ -5,6 +5,7 @@
 #include "api/method.h"
 #include "api/result.h"
 
+struct kdri_evidence;
 struct kdri_json;
 
 /* --- job.c: method, preprocessing, fit ---------------------------------------------------------- */
@@ -53,10 +54,10 @@ const kdr_column *kdri_missing_column(const kdr_data *data);
 bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice);
 /* After the fit of a table, and before anything that compares samples: kdri_table_encode of all data sets. */
 kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count);
-/* Learns features if requested, fits, and adds the information about the data to the result. `about`: the problem
- * without the tasks. */
+/* joint.c: learns features if requested, fits, and adds the information about the data to the result. `about`: the problem
+ * without the tasks. evidence: of auto, what the job knows of each data set alone; NULL: it has not looked. */
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
-                        const kdr_problem *about, kdr_result **out);
+                        const kdr_problem *about, const struct kdri_evidence *evidence, kdr_result **out);
 
 /* An error if data sets have so many columns that a few numbers for each, and another for each of `k` clusters, do not fit into
  * memory. To be called before anything is allocated per column. */

@@ -50,7 +50,7 @@ bool kdri_has_range(const kdr_context *ctx)
 	return kept && kept->enter;
 }
 
-bool kdri_enter_range(const kdr_context *ctx, int64_t ntasks, int64_t *k)
+bool kdri_enter_range(const kdr_context *ctx, const int64_t *order, int64_t ntasks, int64_t *k)
 {
 	const kdri_kept *kept = kept_of(ctx);
 	uint64_t before = 0, after = 0;
@@ -58,7 +58,7 @@ bool kdri_enter_range(const kdr_context *ctx, int64_t ntasks, int64_t *k)
 		return false;
 	for (int64_t t = 0; t < ntasks; t++)
 		before = kdri_hash_number((uint64_t)k[t], before);
-	kept->enter(kept->ranges, ctx->order, ntasks, k);
+	kept->enter(kept->ranges, order, ntasks, k);
 	for (int64_t t = 0; t < ntasks; t++)
 		after = kdri_hash_number((uint64_t)k[t], after);
 	return before != after;

@@ -17,7 +17,7 @@ typedef struct kdri_kept {
 	bool looking;  /* nothing more is kept, because fits may run at the same time */
 	double bytes;  /* of all values */
 	struct kdri_kept_value *last;
-	/* Moves the numbers of clusters that a fit has found to numbers that are wanted; NULL: all are. order: ctx->order. */
+	/* Moves the numbers of clusters that a fit has found to numbers that are wanted; NULL: all are. order: the caller's number of each task; NULL: the same. */
 	void (*enter)(const void *ranges, const int64_t *order, int64_t ntasks, int64_t *k);
 	const void *ranges;
 } kdri_kept;
@@ -35,7 +35,7 @@ bool kdri_derives(const kdr_context *ctx);
 /* Whether a fit that finds the numbers of clusters has to find them in a range. */
 bool kdri_has_range(const kdr_context *ctx);
 /* For a fit that has found the number of clusters k[t] of each task: changes them if others are wanted; true: it did. */
-bool kdri_enter_range(const kdr_context *ctx, int64_t ntasks, int64_t *k);
+bool kdri_enter_range(const kdr_context *ctx, const int64_t *order, int64_t ntasks, int64_t *k);
 /* A copy of a value of so many bytes; false: there is none. */
 bool kdri_kept_find(const kdr_context *ctx, const char *name, uint64_t key, void *out, size_t bytes);
 /* Keeps a copy, unless all values together would be too large or the fit was stopped. */

@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^ *<!-- (in|file|branch of): (\S+) -->\n( *)```c\n(.*?)^ *`
 ADVICE = """/* A branch of kdri_guard_advice from CONTRIBUTING.md. */
 #include <stdio.h>
 
-#include "methods/auto/auto.h"
+#include "engine/ensemble/poll.h"
 
 void sample_advice(const kdri_guard *g, int64_t n, const char *name, char *out, size_t room);
 void sample_advice(const kdri_guard *g, int64_t n, const char *name, char *out, size_t room)

@@ -23,7 +23,7 @@ def printed(path, pattern):
 
 def main():
     found = []
-    for path, before in (("src/methods/auto/find_k.c", ("", "")), ("src/methods/auto/tables_k.c", ("tables, generated ones only: ", "tables, real ones only: "))):
+    for path, before in (("src/engine/ensemble/find_k.c", ("", "")), ("src/engine/ensemble/tables_k.c", ("tables, generated ones only: ", "tables, real ones only: "))):
         values = printed(path, r"\.right = \w+->sure \? (\d+) : (\d+)")
         for value, kind, name in zip(values.groups(), before, ("k, repeated clusterings agree", "k, other suggestions")):
             found.append((kind + name, int(value), correct(kind + name)))

@@ -155,16 +155,20 @@ static int64_t rows_of_all(const run *r)
 	return sum;
 }
 
-static const kdri_given *given_of(const run *r, int64_t t)
+static kdri_use use_of(const run *r, int64_t t)
 {
-	const kdri_given *given = r->options->given ? r->options->given[t] : NULL;
-	return given && !given->compared ? given : NULL;
+	return r->options->use ? r->options->use[t] : KDRI_USE_NOTHING;
+}
+
+/* The partitions of a run alone; NULL: members that use one task run here. */
+static const kdri_ballot *given_of(const run *r, int64_t t)
+{
+	return use_of(r, t) >= KDRI_USE_BALLOT ? &r->options->alone[t]->ballot : NULL;
 }
 
 static bool votes_on(const run *r, const kdri_member *member, int64_t t)
 {
-	const kdri_given *given = given_of(r, t);
-	return !(given && given->final) && (!member->small || members_rows_of(r, t) <= member->small);
+	return use_of(r, t) != KDRI_USE_LABELS && (!member->small || members_rows_of(r, t) <= member->small);
 }
 
 /* Of the tasks that the member votes on. */
@@ -549,8 +553,8 @@ static bool speaks(const run *r, const job *j, int64_t t, answers count)
 static kdr_status members_collect(const run *r, int64_t t, kdri_ballot *out)
 {
 	kdr_status st;
-	const kdri_given *given = given_of(r, t);
-	const int64_t before = given ? given->ballot.count : 0;
+	const kdri_ballot *given = given_of(r, t);
+	const int64_t before = given ? given->count : 0;
 	int64_t n = r->views->begin[t + 1] - r->views->begin[t], count = before;
 	answers whose = COMPLETE;
 	kdri_ballot b = { 0 };
@@ -561,14 +565,14 @@ static kdr_status members_collect(const run *r, int64_t t, kdri_ballot *out)
 	}
 	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
 	if (given) {
-		b.requested = KDRI_MAX(given->ballot.requested, before);
-		b.best = given->ballot.best;
+		b.requested = KDRI_MAX(given->requested, before);
+		b.best = given->best;
 	}
 	for (int64_t m = 0; m < before; m++) {
 		for (int64_t row = 0; row < n; row++)
-			b.label[row * count + m] = given->ballot.label[row * before + m];
-		b.weight[m] = given->ballot.weight[m];
-		b.member[m] = given->ballot.member[m];
+			b.label[row * count + m] = given->label[row * before + m];
+		b.weight[m] = given->weight[m];
+		b.member[m] = given->member[m];
 	}
 	for (int64_t i = 0; i < r->njobs; i++)
 		b.requested += concerns(r, &r->jobs[i], t) ? r->jobs[i].runs : 0;

@@ -3,6 +3,7 @@
 #define KDRI_MEMBERS_H
 
 #include "api/method.h"
+#include "engine/ensemble/evidence.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/views.h"
 
@@ -31,32 +32,14 @@ typedef struct kdri_member {
 		          on all */
 } kdri_member;
 
-typedef struct kdri_given {
-	kdr_result *result;  /* the run alone: one task; NULL: nothing is given */
-	kdri_ballot ballot;  /* its partitions; empty for tables */
-	kdri_verdict answer; /* its labels and the agreement of its members */
-	kdri_verdict
-	        own; /* those of a run alone with words of its own, which the result is compared with; labels NULL: `answer` is */
-	kdri_views_task view; /* its graphs, if the task is to be voted on; nothing else of it is set */
-	uint64_t rows;        /* hash of the rows that it used and of how they are compared */
-	int64_t how;          /* how they are compared */
-	uint64_t totals;      /* kdri_prep_totals of its preprocessing */
-	bool compared;        /* it is only compared with the answer: members that use one task run again */
-	bool final; /* nothing votes on the task: it takes the answer or the labels that were carried over */
-	/* Clusters that were carried over from another task, or, with from -1, those of a level of the run alone. */
-	int64_t from, k;     /* that task, as the job numbers it; k: the number of clusters here */
-	int64_t *of, *label; /* k: the cluster of each in the answer of that task; n: below k */
-	double *confidence;  /* n */
-} kdri_given;
-
 typedef struct kdri_members_options {
 	const kdri_member *
 	        table; /* the first must have KDRI_SCOPE_TASK and use rows: its answer is used if all others fail */
 	int64_t count, seeds;
 	const int64_t *k;               /* of each task */
 	double light_bytes, data_bytes; /* memory of a job that may run in parallel, and of the data */
-	kdri_given *const
-	        *given; /* what each task has of the members that use one task, or NULL; NULL: nothing */
+	const kdri_use *use; /* what each task has of the members that use one task; NULL: nothing */
+	const kdri_alone *const *alone; /* with KDRI_USE_BALLOT: these partitions */
 	/* Makes the graph of a task when it is needed, if time is short; NULL: graphs exist. */
 	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);
 	/* Makes the other views when they are needed; NULL: they exist. */
@@ -113,51 +96,5 @@ kdr_status kdri_frame_end(kdri_frame *f, kdr_status status, const char *none);
 
 /* Warns that a member is skipped: "WHYmethod 'NAME' was skipped: MORE". */
 kdr_status kdri_frame_left_out(const kdri_frame *f, const char *why, const char *name, const char *more);
-
-/* What a fit is given about its tasks from runs of each alone.
- *
- * A job clusters each data set alone first, with its own preprocessing (jobs/together/alone.c). The fit of all data sets then has the partitions and
- * the graph of that run, so that members that use one task do not run again, and its labels, which are either the answer or
- * what the answer is compared with. */
-
-/* Other data sets do not vote on larger ones: these gain nothing by it (docs/notes/auto.md). */
-enum { KDRI_SHARING_MOST = 1000 };
-
-/* What the context has during a fit of `auto`. */
-typedef struct kdri_sharing {
-	int64_t count;
-	kdri_given *tasks; /* count; here and in k[t], tasks have the numbers of the job (api/order.c) */
-	/* Finds it once the numbers of clusters k[t] are known; NULL: it was found before. */
-	kdr_status (*find)(kdr_context *ctx, void *user, const int64_t *k);
-	void *user;
-	bool levels;      /* there is something to find before the fit of every level of a range */
-	uint64_t totals;  /* kdri_prep_totals of the preprocessing of all tasks */
-	kdri_given *keep; /* for the run of one task: where ballot, answer and view go; or NULL */
-} kdri_sharing;
-
-/* What is given about a task; NULL: nothing. */
-kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
-/* Calls `find`, if there is one. */
-kdr_status kdri_given_find(kdr_context *ctx, int64_t ntasks, const int64_t *k);
-/* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all
- * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference. If it differs only in the total that
- * the counts of each sample are scaled to, members gain by it only below the second number of samples. */
-enum { KDRI_SHARING_ONCE = 500, KDRI_SHARING_TOTALS = 100 };
-/* A number that the run alone has stored about its task; NaN: it has none. */
-double kdri_given_number(const kdri_given *given, const char *name);
-/* The same for a text; NULL: it has none. */
-const char *kdri_given_text(const kdri_given *given, const char *name);
-/* Copies numbers and texts whose name begins with `stem` and the named arrays (up to NULL) of the run alone to the task of a result. */
-kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char *stem,
-                           const char *const *arrays, kdr_result *to, int64_t task);
-/* Takes what a fit of one task has: afterwards *ballot and the graphs of *view are empty. */
-void kdri_given_keep(kdr_context *ctx, kdri_ballot *ballot, kdri_verdict *answer, kdri_views_task *view);
-/* Decides whether members that use one task of `rows` samples run again on the rows of `view`: given->compared. */
-kdr_status kdri_given_settle(kdr_context *ctx, kdri_given *given, const kdri_views_task *view, int64_t rows);
-/* Gives the graphs to a task of a fit; the caller frees them with its own. */
-void kdri_given_graphs(kdr_context *ctx, kdri_given *given, kdri_views_task *to);
-/* Frees the graphs, of a task that nothing votes on. */
-void kdri_given_drop_graphs(kdr_context *ctx, kdri_given *given);
-void kdri_given_free(kdr_context *ctx, kdri_given *given);
 
 #endif

@@ -11,7 +11,7 @@
  *           mean square distances of samples from c_z and c_l. With --new-clusters yes: 0.35 and 2
  *           All other clusters get new numbers.
  *
- * (E1) to (E3) are how auto matches the clusters of data sets (methods/auto/auto_report.c). The clusters of a new data set join those of the
+ * (E1) to (E3) are how auto matches the clusters of data sets (engine/ensemble/poll_report.c). The clusters of a new data set join those of the
  * model before the next one is matched. In the result the data sets of the model have no labels: it keeps only some of their
  * samples. docs/notes/into.md compares the rule with others. jobs/model/into_prepare.c has what comes
  * before the fit. */
@@ -518,7 +518,7 @@ static kdr_status into_run(kdr_context *ctx, into *j)
 			j->reweighed = true;
 		}
 	kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = j->count };
-	KDRI_TRY(kdri_job_fit(ctx, job, tasks, j->all, &about, &j->found));
+	KDRI_TRY(kdri_job_fit(ctx, job, tasks, j->all, &about, NULL, &j->found));
 	if (kdri_result_exponent(j->found) != kdri_result_exponent(j->model->fitted)) {
 		st = kdri_fail(ctx, KDR_ERR_DATA,
 		               "the values are too far from those that the model was fitted on");

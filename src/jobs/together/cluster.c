@@ -2,12 +2,13 @@
 #include "api/magnitude.h"
 #include "comm/comm.h"
 #include "jobs/content.h"
+#include "jobs/joint.h"
 #include "jobs/known.h"
 #include "jobs/model/into.h"
 #include "jobs/model/model.h"
 #include "jobs/say/say.h"
 #include "jobs/together/levels.h"
-#include "jobs/together/sharing.h"
+#include "jobs/together/runs.h"
 #include "jobs/together/stability.h"
 #include "prepare/prep.h"
 
@@ -57,6 +58,22 @@ static kdr_status put_quality(kdr_context *ctx, kdr_data **sets, kdr_result *r)
 	return KDR_OK;
 }
 
+/* Numbers of clusters, then each data set alone where that waited for them, then the answer from the evidence. */
+static kdr_status fit_together(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *sets,
+                               const kdr_problem *about, kdri_runs *runs, kdr_result **out)
+{
+	kdr_status st;
+	kdri_joint all = { 0 };
+	KDRI_TRY(kdri_joint_begin(ctx, job, tasks, sets, about, kdri_runs_evidence(runs), &all));
+	if (runs->when == KDRI_ALONE_LATER)
+		KDRI_TRY(KDRI_TIMED("alone", kdri_runs_find(ctx, runs, all.k)));
+	if (runs->ranges)
+		KDRI_TRY(kdri_runs_level(ctx, runs, all.k));
+	KDRI_TRY(kdri_joint_answer(ctx, &all, NULL, out));
+done:
+	return kdri_joint_end(ctx, &all, st);
+}
+
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdr_job_options *o, const kdri_job_known *known, kdri_k_ranges *levels,
                               kdr_result **out)
@@ -64,14 +81,15 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	kdr_status st;
 	kdr_task *tasks = NULL;
 	kdr_result *result = NULL;
-	kdri_job_sharing sharing = { 0 };
+	kdri_runs runs = { 0 };
 	const double start = kdri_now();
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
-	KDRI_TRY(kdri_sharing_begin(ctx, job, sets, count, known, levels, &sharing));
-	KDRI_TRY(KDRI_TIMED("alone", kdri_sharing_run(ctx, &sharing)));
+	KDRI_TRY(kdri_runs_plan(ctx, job, sets, count, known, levels, &runs));
+	if (runs.when == KDRI_ALONE_FIRST)
+		KDRI_TRY(KDRI_TIMED("alone", kdri_runs_find(ctx, &runs, runs.k)));
 	job->seconds.fit = kdri_now() - start;
 	KDRI_TRY(KDRI_TIMED("preparation", kdri_job_prepare(ctx, job, sets, count, 0)));
-	sharing.fit.totals = sharing.fit.tasks ? kdri_prep_totals(job->prep) : 0;
+	runs.evidence.totals = kdri_prep_totals(job->prep);
 	/* One k for all, or one to be found for each. */
 	if (o->each_k)
 		KDRI_TRY(kdri_job_set(ctx, job, "same_k", "0"));
@@ -83,12 +101,12 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .init = o->init ? o->init[i] : NULL };
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
 	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
-	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
-	KDRI_TRY(kdri_sharing_report(ctx, &sharing, result));
-	if (!sharing.range)
-		kdri_sharing_free(ctx, &sharing);
-	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
-	kdri_sharing_free(ctx, &sharing);
+	KDRI_TRY(KDRI_TIMED("fit", fit_together(ctx, job, tasks, sets, &about, &runs, &result)));
+	KDRI_TRY(kdri_runs_report(ctx, &runs, result));
+	if (!runs.ranges)
+		kdri_runs_free(ctx, &runs); /* other levels have no evidence */
+	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, &runs, levels, &result)));
+	kdri_runs_free(ctx, &runs);
 	job->known = NULL; /* resamples have other rows */
 	for (int64_t i = 0; i < count; i++)
 		KDRI_TRY(KDRI_TIMED("model", kdri_job_remember(ctx, job, sets[i], result->tasks[i].labels,
@@ -112,7 +130,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	result = NULL;
 done:
 	kdr_result_free(result);
-	kdri_sharing_free(ctx, &sharing);
+	kdri_runs_free(ctx, &runs);
 	kdri_free(ctx, tasks);
 	return st;
 }
@@ -142,7 +160,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
 	KDRI_TRY(kdri_job_known_take(ctx, options, sets, count, &known));
-	KDRI_TRY(kdri_sharing_nothing(ctx, &job, sets, count, &nothing));
+	KDRI_TRY(kdri_runs_nothing(ctx, &job, sets, count, &nothing));
 	KDRI_TRY(kdri_content_take(ctx, sets, count, nothing, &content));
 	KDRI_TRY(kdri_content_init(ctx, &content, own.init));
 	kdri_content_known(&content, sets, &known);

@@ -24,8 +24,8 @@
 #include "api/number.h"
 #include "comm/comm.h"
 #include "core/side_by_side.h"
-#include "engine/ensemble/members.h"
 #include "engine/metrics/metrics.h"
+#include "jobs/together/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +157,7 @@ typedef struct plan {
 	kdri_job *job;
 	kdr_data *const *sets;
 	const kdr_job_options *o;
+	kdri_runs *runs; /* which have the labels of every level; or NULL */
 	int64_t ntasks, count;
 	bool derived;     /* the method derives these levels from those before */
 	int64_t *k;       /* count x ntasks */
@@ -243,39 +244,42 @@ static kdr_status level_tasks(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	return KDR_OK;
 }
 
-/* Whether runs alone have the labels of every level. */
-static bool given_levels(const kdr_context *ctx)
+/* A fit of all data sets with these numbers of clusters, and the labels of the runs alone, where these have them. */
+static kdr_status fit_numbers(kdr_context *ctx, const plan *p, kdri_job *job, const int64_t *k,
+                              kdr_result **out)
 {
-	return ctx->sharing && ctx->sharing->levels;
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	const kdr_problem about = { .size = sizeof(kdr_problem),
+		                    .ntasks = p->ntasks,
+		                    .pooled = p->o->pooled };
+	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, k, &tasks));
+	if (p->runs)
+		KDRI_TRY(kdri_runs_level(ctx, p->runs, k));
+	KDRI_TRY(kdri_job_fit(ctx, job, tasks, p->sets, &about, p->runs ? kdri_runs_evidence(p->runs) : NULL,
+	                      out));
+done:
+	kdri_free(ctx, tasks);
+	return st;
 }
 
 static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
 {
-	kdr_status st;
 	plan *p = user;
-	kdr_task *tasks = NULL;
 	kdri_job job = *p->job;
 	bool late = ctx->cancelled || kdri_late(ctx);
 	(void)worker;
-	const kdr_problem about = { .size = sizeof(kdr_problem),
-		                    .ntasks = p->ntasks,
-		                    .pooled = p->o->pooled };
-	KDRI_TRY(kdri_any(ctx, &late));
+	KDRI_DO(kdri_any(ctx, &late));
 	if (late || p->out[i])
 		return KDR_OK;
-	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, p->k + i * p->ntasks, &tasks));
-	if (given_levels(ctx))
-		KDRI_TRY(ctx->sharing->find(ctx, ctx->sharing->user, p->k + i * p->ntasks));
-	KDRI_TRY(kdri_job_fit(ctx, &job, tasks, p->sets, &about, &p->out[i]));
+	KDRI_DO(fit_numbers(ctx, p, &job, p->k + i * p->ntasks, &p->out[i]));
 	p->out[i]->level = p->level[i];
 	const kdr_stop stop = p->out[i]->stop;
 	if (p->derived && (stop == KDR_STOP_TIME || stop == KDR_STOP_CANCELLED)) {
 		kdr_result_free(p->out[i]); /* it has no members of its own to fall back on */
 		p->out[i] = NULL;
 	}
-done:
-	kdri_free(ctx, tasks);
-	return st;
+	return KDR_OK;
 }
 
 /* The first level that is derived, which is the largest of them. It keeps the eigenvectors of the vote for the others. */
@@ -298,7 +302,7 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, kdri_k_ranges *levels, cons
 		pairs = KDRI_MAX(pairs, 8 * n * n);
 	}
 	const int workers = ctx->device || ctx->device_choice == KDRI_DEVICE_NAMED || ctx->max_memory > 0 ||
-	                                    kdri_together(ctx) || given_levels(ctx)
+	                                    kdri_together(ctx) || p->runs
 	                            ? 1
 	                            : kdri_workers(ctx, p->count, 4 * data + pairs, data);
 	const double start = kdri_now();
@@ -333,7 +337,6 @@ static kdr_status enter_range(kdr_context *ctx, const plan *p, const kdri_k_rang
 {
 	kdr_status st = KDR_OK;
 	bool inside = true;
-	kdr_task *tasks = NULL;
 	int64_t *k = NULL, lead = widest_range(l);
 	kdr_result *own = NULL;
 	const kdri_task_result *found = (*result)->tasks;
@@ -346,15 +349,10 @@ static kdr_status enter_range(kdr_context *ctx, const plan *p, const kdri_k_rang
 	}
 	if (inside)
 		goto done;
-	const kdr_problem about = { .size = sizeof(kdr_problem),
-		                    .ntasks = p->ntasks,
-		                    .pooled = p->o->pooled };
-	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, k, &tasks));
-	KDRI_TRY(kdri_job_fit(ctx, p->job, tasks, p->sets, &about, &own));
+	KDRI_TRY(fit_numbers(ctx, p, p->job, k, &own));
 	kdr_result_free(*result);
 	*result = own;
 done:
-	kdri_free(ctx, tasks);
 	kdri_free(ctx, k);
 	return st;
 }
@@ -573,10 +571,11 @@ static kdr_status collect(kdr_context *ctx, plan *p, kdr_result *result)
 }
 
 kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *sets, const kdr_job_options *o,
-                           kdri_k_ranges *levels, kdr_result **main)
+                           kdri_runs *runs, kdri_k_ranges *levels, kdr_result **main)
 {
 	kdr_status st = KDR_OK;
 	plan p = { .job = job, .sets = sets, .o = o, .ntasks = (*main)->ntasks };
+	p.runs = runs && runs->ranges ? runs : NULL;
 	const bool range = levels->from != NULL;
 	if (!range && !o->neighbours)
 		return KDR_OK;
@@ -593,7 +592,7 @@ kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *set
 	}
 	if (p.count > 0 && p.level[0] > (*main)->level) /* the other complete fit */
 		KDRI_TRY(fit_level(ctx, &p, 0, 0));
-	levels->kept.deriving = !given_levels(ctx);
+	levels->kept.deriving = !p.runs;
 	p.derived = levels->kept.deriving && levels->seen.kept &&
 	            (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
 	KDRI_TRY(fit_all(ctx, &p, levels, *main));

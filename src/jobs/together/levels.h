@@ -6,6 +6,8 @@
 #include "matrix/kept.h"
 #include "matrix/traits.h"
 
+struct kdri_runs;
+
 /* The ranges that the caller asked for, one per data set; from NULL: none. */
 typedef struct kdri_k_ranges {
 	int64_t *from, *to, span; /* span: numbers in the longest */
@@ -24,9 +26,9 @@ void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels);
 kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, int64_t count,
                              const kdr_job_options *o, kdri_k_ranges *levels);
 /* After the first fit and before anything is computed from its labels: fits the other levels and numbers the clusters of
- * all of them. *main becomes the level that is suggested. Does nothing if neither a range nor neighbours are wanted. */
+ * all of them. runs: where they have ranges, each level has the labels of the runs alone; or NULL. *main becomes the level that is suggested. Does nothing if neither a range nor neighbours are wanted. */
 kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *sets, const kdr_job_options *o,
-                           kdri_k_ranges *levels, kdr_result **main);
+                           struct kdri_runs *runs, kdri_k_ranges *levels, kdr_result **main);
 /* Once samples can be compared: scores and confidence of the other levels, and what distinguishes the sides of each split. */
 kdr_status kdri_levels_finish(kdr_context *ctx, const kdri_job *job, kdr_data *const *sets,
                               kdr_result *result);

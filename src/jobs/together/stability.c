@@ -93,7 +93,7 @@ static kdr_status once(kdr_context *ctx, kdri_job *job, const kdri_stability *s,
 	}
 	ctx->seed = kdri_rng_u64(&rng);
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = s->count, .pooled = s->pooled };
-	st = kdri_job_fit(ctx, job, tasks, data, &about, &result);
+	st = kdri_job_fit(ctx, job, tasks, data, &about, NULL, &result);
 	ctx->seed = seed;
 	if (st != KDR_OK || ctx->cancelled || ctx->timed_out)
 		goto done;

@@ -149,7 +149,7 @@ static kdr_status fit_fold(kdr_context *ctx, kdri_job *job, const kdri_calibrati
 		                    .classes = c->classes,
 		                    .class_names = (const char *const *)c->sources[0]->classes };
 	if (n > first)
-		KDRI_TRY(kdri_job_fit(ctx, job, tasks, data, &about, &result));
+		KDRI_TRY(kdri_job_fit(ctx, job, tasks, data, &about, NULL, &result));
 	bool stop;
 	KDRI_TRY(probabilities_stopped(ctx, &stop));
 	for (int64_t t = first; t < n && !stop; t++)

@@ -233,7 +233,7 @@ static kdr_status transfer_fit(kdr_context *ctx, transfer *t, int64_t k, kdr_res
 		                    .classes = t->classes,
 		                    .class_names = (const char *const *)t->all[0]->classes,
 		                    .views = t->sets->views != NULL };
-	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, &t->job, tasks, data, &about, &result)));
+	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, &t->job, tasks, data, &about, NULL, &result)));
 	for (int64_t i = first; i < n && t->o->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, data[i], named, t->classes));
 	if (t->accuracy)

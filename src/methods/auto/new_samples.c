@@ -12,7 +12,7 @@
  * If samples are compared by distance, neighbours have equal weights and the share is (a_z + p_z) / 2. Kept samples that
  * equal x do not vote: a model returns the label of a sample of the fit anyway (api/known.h), and so the same rule measures on
  * the samples of the fit how well it would label new ones. docs/notes/auto.md compares the rule with others. */
-#include "methods/auto/auto.h"
+#include "methods/auto/new_samples.h"
 
 #include "engine/graph/knn.h"
 #include "engine/graph/views.h"

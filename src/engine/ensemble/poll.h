@@ -1,9 +1,19 @@
-/* What the files of auto share. SPDX-License-Identifier: BSD-3-Clause */
-#ifndef KDRI_AUTO_H
-#define KDRI_AUTO_H
+/* The poll of auto: several methods vote on the clusters of every task. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A poll has two halves, so that a job can look at each data set alone once the numbers of clusters are known:
+ *
+ *     KDRI_TRY(kdri_poll_begin(ctx, problem, options, evidence, result, &poll));   order, views, numbers of clusters
+ *     ...                                                                          the job may add to the evidence
+ *     KDRI_TRY(kdri_poll_answer(ctx, &poll));                                      members, vote, report
+ *     kdri_poll_free(ctx, &poll);                                                  also after a failure
+ *
+ * poll.c has the poll on graphs of neighbours, tables.c that of tables of numbers and categories. */
+#ifndef KDRI_POLL_H
+#define KDRI_POLL_H
 
 #include "api/method.h"
 #include "core/classes.h"
+#include "engine/ensemble/evidence.h"
 #include "engine/ensemble/members.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectrum.h"
@@ -11,56 +21,7 @@
 #include "engine/mixture/mixture.h"
 #include "matrix/linalg.h"
 
-/* The largest k that is considered for n samples: the option k_max or, if that is 0, 20, and for more than 10,000 samples
- * sqrt(n) / 5, at most 40. The rule keeps the search affordable, because its time grows with the third power of the largest k. */
-int64_t kdri_k_most(const kdr_options *options, double n);
-
-/* The number of neighbours that the views must have. */
-enum { KDRI_GUESS_NEIGHBOURS = 20 };
-
-/* The evidence in one task: entry k - 2 is about k clusters, k = 2 .. most; NaN: not computed. */
-typedef struct kdri_k_curves {
-	int64_t count, tried; /* tried < count: stopped, only the first ones are known */
-	double *gap;          /* eigenvalue k minus eigenvalue k + 1 of the graph of 20 neighbours */
-	double *agreement;    /* mean adjusted Rand index of three kinds of partition into k */
-	double *modularity;   /* of the first of them on that graph */
-	kdri_spectrum wide;   /* of that graph; empty unless kdri_k_agreement may follow */
-} kdri_k_curves;
-
-/* `most` is lowered to what the samples allow; with fewer than 3 there are no curves. The agreement takes most of the time, but the guess does
- * not depend on it: with agreement_later, kdri_k_agreement computes it for the k that was chosen. */
-kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int64_t most,
-                             bool agreement_later, kdri_k_curves *out);
-kdr_status kdri_k_agreement(kdr_context *ctx, const kdri_views_task *task, int64_t k, kdri_k_curves *curves);
-void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *curves);
-/* A warning that the number of clusters was chosen before the evidence was complete. */
-kdr_status kdri_k_unfinished(kdr_context *ctx, kdr_result *result);
-
-typedef struct kdri_k_guess {
-	int64_t k, next; /* the best, and the second best; 0: there is none */
-	double score, agreement;
-	int64_t low, high; /* the smallest and the largest k with a score nearly as high */
-	bool sure;
-} kdri_k_guess;
-
-/* The k with the highest mean score over `count` tasks, up to the length of the shortest of their curves; 1 if there is
- * none. */
-kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count);
-
-/* The number of clusters of `rows` samples if known classes are evidence, too: that of the classes instead of `k`, if k is smaller or `prefer`. */
-int64_t kdri_k_with_classes(int64_t k, bool prefer, int64_t classes, int64_t rows);
-/* Reports the evidence for a number of clusters of task t, or of all (-1). */
-typedef struct kdri_k_words {
-	int64_t k, found;  /* the number; that of the evidence without known classes */
-	int64_t low, high; /* numbers with nearly the same evidence */
-	int64_t classes;   /* known ones */
-	int right;         /* percentage of test data sets for which it was right: docs/notes/statements.md */
-	const char *tests; /* static: these data sets */
-	double agreement;  /* of repeated clusterings, 1 = fully */
-} kdri_k_words;
-kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_words *words);
-
-/* auto on tables of numbers and categories. */
+/* Tables of numbers and categories. */
 
 /* The members: first those that use one table, then those that use all. */
 typedef enum kdri_tables_member {
@@ -84,6 +45,8 @@ typedef struct kdri_tables_vote {
 /* The state of a run. */
 typedef struct kdri_tables {
 	const kdr_problem *problem;
+	const kdri_order *order;       /* borrowed, of the poll */
+	const kdri_evidence *evidence; /* the same; or NULL */
 	const kdr_options *options;
 	kdr_result *result;
 	int64_t *k;     /* of each table */
@@ -95,10 +58,12 @@ typedef struct kdri_tables {
 	double *means;      /* tables x numbers: means that were subtracted before pooling */
 	kdri_pooled pooled; /* what was found with the numbers of clusters k, if that is known */
 	kdri_tables_vote votes[KDRI_MIX_MEMBERS];
-	double bic_gain; /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
-	double loss;     /* 2 (sum of LL(alone) - LL(pooled)) / N */
-	bool together;   /* the tables share their clusters */
-	bool late;       /* members that use all tables had no time or memory */
+	double bic_gain;    /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
+	double loss;        /* 2 (sum of LL(alone) - LL(pooled)) / N */
+	bool together;      /* the tables share their clusters */
+	bool late;          /* members that use all tables had no time or memory */
+	kdri_k_found found; /* of a single table */
+	bool later; /* whether means are subtracted is decided for the number of clusters that is found */
 	int64_t *answer,
 	        *alone; /* n: the vote; that without members that used other tables, NULL if it is not needed */
 	double *confidence; /* n */
@@ -116,8 +81,10 @@ static inline const kdri_mixed *kdri_tables_some(const kdri_tables *t)
 /* Whether a problem is a table: it has a category, or a column of two values, or missing cells. */
 bool kdri_is_table(const kdr_problem *problem);
 
-kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                           kdr_result *result);
+/* The two halves of the poll of tables; problem, order, options and result of *t are set. kdri_tables_free also after a failure. */
+kdr_status kdri_tables_begin(kdr_context *ctx, kdri_tables *t);
+kdr_status kdri_tables_answer(kdr_context *ctx, kdri_tables *t);
+void kdri_tables_free(kdr_context *ctx, kdri_tables *t);
 
 /* How many votes a member has: (E3) of tables.c. */
 int64_t kdri_tables_weight(const kdri_tables *t, kdri_tables_member m);
@@ -201,37 +168,46 @@ bool kdri_guard_noise(const kdri_guard *g, int64_t n, int64_t k);
 /* Writes advice about the task: a sentence, or several lines. */
 void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *name, char *out, size_t room);
 
-/* New samples among those that a model keeps. */
-
-/* Shares of the clusters of data set `task` in new rows: kdri_algo.shares. Without samples in the model, *out stays NULL. */
-kdr_status kdri_new_samples_shares(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
-                                   double **out, int64_t *k);
-
-/* What auto reports in addition to labels. */
-
-/* The state of a run of auto. */
-typedef struct kdri_auto {
-	const kdr_problem *problem;
+/* The state of a poll. */
+typedef struct kdri_poll {
+	kdri_order order;
+	const kdr_problem *problem; /* sorted */
 	const kdr_options *options;
+	const kdri_evidence *evidence; /* borrowed; NULL: no job has looked at each task alone */
 	kdr_result *result;
+	kdri_tables *tables; /* the poll of tables; NULL: a poll on graphs, with what follows */
 	const kdri_member *members;
 	int64_t nmembers;
 	int64_t T, *k;
+	bool later; /* graphs are made when members need them */
 	kdri_views views;
-	kdri_ballot *ballots;      /* T */
-	kdri_given **given;        /* T: what runs of each task alone have found, or NULL */
-	bool *has;                 /* T: members that use one task and the graph are those */
+	kdri_ballot *ballots;          /* T */
+	const kdri_alone **alone_runs; /* T: what runs of each task alone have found, or NULL */
+	kdri_use *use;                 /* T: what is done with it */
+	bool *has;  /* T: members that use one task and the graph are those: KDRI_USE_BALLOT and more */
+	bool *lent; /* T: the graph belongs to the evidence */
+	kdri_k_found *found;       /* T, and one for all: about the numbers of clusters */
 	bool derived;              /* of fits with other numbers of clusters */
 	kdri_known_classes *known; /* T: what is known about the samples; NULL: nothing */
 	kdri_verdict *answers,
-	        *alone; /* T each; alone: of the members that use one task, if no job has run each task alone, otherwise empty */
-} kdri_auto;
+	        *alone; /* T each; alone: of the members that use one task, without evidence; otherwise empty */
+} kdri_poll;
+
+/* `problem` is as the caller has numbered its tasks. *out starts as { 0 }. */
+kdr_status kdri_poll_begin(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           const kdri_evidence *evidence, kdr_result *result, kdri_poll *out);
+/* Afterwards: the number of clusters of a task, as the caller numbers it. */
+int64_t kdri_poll_k(const kdri_poll *poll, int64_t number);
+kdr_status kdri_poll_answer(kdr_context *ctx, kdri_poll *poll);
+/* Of one task, after the answer: moves what the poll of all tasks can use into *to. */
+void kdri_poll_take(kdr_context *ctx, kdri_poll *poll, kdri_alone *to);
+void kdri_poll_free(kdr_context *ctx, kdri_poll *poll);
 
 /* find_k.c: sets k[t] of the tasks without a given number of clusters, and reports the evidence for it. If the time ends before, the number is
  * found from what is known until then, and the result has a warning. */
-kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *a);
+kdr_status kdri_poll_find_k(kdr_context *ctx, kdri_poll *p);
 
-/* Reports centroids, correspondence, relatedness, the guard and its advice, and which members voted. */
-kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a);
+/* poll_report.c: what is reported in addition to labels: centroids, correspondence, relatedness, the guard and its advice, and which members voted. */
+kdr_status kdri_poll_report(kdr_context *ctx, const kdri_poll *p);
 
 #endif

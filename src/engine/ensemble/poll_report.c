@@ -1,4 +1,4 @@
-/* What auto reports in addition to labels. SPDX-License-Identifier: BSD-3-Clause
+/* What a poll reports in addition to labels. SPDX-License-Identifier: BSD-3-Clause
  *
  * The guard for every task, nearness of tasks (nearness.c) as their relatedness, and the clusters of different
  * tasks that match. */
@@ -13,13 +13,13 @@
 
 #include "api/method.h"
 #include "comm/comm.h"
+#include "engine/ensemble/poll.h"
 #include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/knn.h"
 #include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
-#include "methods/auto/auto.h"
 
 static const double certain = 10;
 
@@ -243,7 +243,7 @@ typedef struct names {
 	char text[256];
 } names;
 
-static const char *auto_report_name_of(const kdri_auto *a, int64_t t, names *room)
+static const char *auto_report_name_of(const kdri_poll *a, int64_t t, names *room)
 {
 	if (a->problem->tasks[t].name)
 		return a->problem->tasks[t].name;
@@ -257,7 +257,7 @@ static const char *auto_report_name_of(const kdri_auto *a, int64_t t, names *roo
 
 /* Centroids, and the number of samples to which they assign the same label as the answer: a measure of the quality of
  * predict. */
-static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
+static kdr_status put_centroids(kdr_context *ctx, const kdri_poll *a, int64_t t)
 {
 	kdr_status st;
 	const kdr_mat *x = &a->views.tasks[t].rows.view;
@@ -283,7 +283,7 @@ done:
 }
 
 /* The mean of (E1) of probability_right.c over the samples of all ranks; each sample's value in `out` unless NULL. */
-static kdr_status mean_right(kdr_context *ctx, const kdri_auto *a, int64_t t, const double *agreement,
+static kdr_status mean_right(kdr_context *ctx, const kdri_poll *a, int64_t t, const double *agreement,
                              double mean, double *out, double *all)
 {
 	*all = 0;
@@ -297,15 +297,15 @@ static kdr_status mean_right(kdr_context *ctx, const kdri_auto *a, int64_t t, co
 }
 
 /* What the answer is compared with; the answer itself: nothing. */
-static const kdri_verdict *alone_of(const kdri_auto *a, int64_t t)
+static const kdri_verdict *alone_of(const kdri_poll *a, int64_t t)
 {
-	const kdri_given *given = a->given[t];
-	if (given && given->own.labels)
-		return &given->own;
-	return given ? &given->answer : a->alone[t].labels ? &a->alone[t] : &a->answers[t];
+	const kdri_alone *run = a->alone_runs[t];
+	if (run && run->own_words.labels)
+		return &run->own_words;
+	return run ? &run->answer : a->alone[t].labels ? &a->alone[t] : &a->answers[t];
 }
 
-static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g)
+static kdr_status put_confidence(kdr_context *ctx, const kdri_poll *a, int64_t t, const kdri_guard *g)
 {
 	const double *agreement = a->answers[t].agreement;
 	int64_t n = a->ballots[t].n;
@@ -328,9 +328,9 @@ static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t
 	return KDR_OK;
 }
 
-/* Of labels that were carried over: what the method that labelled them has found. */
-static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t,
-                                         const double *confidence)
+/* Of labels that were carried over, or of a level of the run alone: what has labelled them knows. */
+static kdr_status put_given_confidence(kdr_context *ctx, const kdri_poll *a, int64_t t,
+                                       const double *confidence)
 {
 	const int64_t n = a->ballots[t].n;
 	double *to = NULL, mean = 0;
@@ -344,7 +344,7 @@ static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, i
 }
 
 /* Which samples would be in another cluster, if that is known, and the number of these. */
-static kdr_status put_moved(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g,
+static kdr_status put_moved(kdr_context *ctx, const kdri_poll *a, int64_t t, const kdri_guard *g,
                             const int64_t *moved, const int64_t *before)
 {
 	const int64_t n = a->ballots[t].n;
@@ -364,13 +364,13 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 }
 
 /* Whether clusters are clearer than those of noise, which the run alone has tested before. */
-static kdr_status put_beyond_noise(kdr_context *ctx, const kdri_auto *a, int64_t t, double *out)
+static kdr_status put_beyond_noise(kdr_context *ctx, const kdri_poll *a, int64_t t, double *out)
 {
 	bool hurried = ctx->cancelled || ctx->timed_out || kdri_late(ctx);
 	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
-	*out = a->given[t] ? kdri_given_number(a->given[t], "beyond_noise") : NAN;
+	*out = a->alone_runs[t] ? a->alone_runs[t]->beyond_noise : NAN;
 	KDRI_DO(kdri_any(ctx, &hurried));
-	if (!a->given[t] && a->views.tasks[t].leading && !hurried &&
+	if (!a->alone_runs[t] && a->views.tasks[t].leading && !hurried &&
 	    !kdri_repeats(ctx)) /* which nobody reads there */
 		KDRI_DO(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
 		                          a->views.tasks[t].cosine, a->k[t], out));
@@ -379,36 +379,55 @@ static kdr_status put_beyond_noise(kdr_context *ctx, const kdri_auto *a, int64_t
 	return KDR_OK;
 }
 
-static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
+/* The agreement of the members of a run alone about one of its levels. */
+static kdr_status put_level_agreement(kdr_context *ctx, const kdri_poll *a, int64_t t)
+{
+	const kdri_alone *run = a->alone_runs[t];
+	const int64_t n = a->ballots[t].n;
+	double *to = NULL;
+	if (!isnan(run->agreement))
+		KDRI_DO(kdri_result_task_number(ctx, a->result, t, "agreement", run->agreement));
+	if (!isnan(run->agreement_kmeans))
+		KDRI_DO(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans",
+		                                run->agreement_kmeans));
+	if (!run->agreements)
+		return KDR_OK;
+	KDRI_DO(kdri_result_array(ctx, a->result, "agreement", t, KDR_FLOAT64, 1, &n, &to));
+	memcpy(to, run->agreements, (size_t)n * sizeof *to);
+	return KDR_OK;
+}
+
+static kdr_status put_guard(kdr_context *ctx, const kdri_poll *a, int64_t t)
 {
 	kdr_status st;
 	kdri_guard g;
 	char text[512];
 	names own;
-	const kdri_given *given = a->given[t];
+	const kdri_alone *run = a->alone_runs[t];
+	const kdri_carried *carried = kdri_evidence_carried(a->evidence, &a->order, t);
 	int64_t n = a->ballots[t].n, *moved = NULL, *before = NULL;
-	const int64_t k = given ? KDRI_MAX(a->k[t], kdr_result_k(given->result, 0)) : a->k[t];
+	const int64_t k = run ? KDRI_MAX(a->k[t], run->k) : a->k[t];
 	const char *name = auto_report_name_of(a, t, &own);
 	KDRI_TRY(KDRI_NEW(ctx, &moved, n));
 	KDRI_TRY(KDRI_NEW(ctx, &before, n));
 	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t], alone_of(a, t), k, moved, before, &g));
-	g.carried = given && given->label && given->from >= 0;
+	g.carried = carried != NULL;
 	g.compared = alone_of(a, t) != &a->answers[t] || !g.transfer;
 	g.large = a->T > 1 && a->views.options.together && !g.transfer && !g.carried;
 	KDRI_TRY(put_moved(ctx, a, t, &g, moved, before));
 	KDRI_TRY(put_beyond_noise(ctx, a, t, &g.beyond_noise));
-	if (given && given->label)
-		KDRI_TRY(put_carried_confidence(ctx, a, t, given->confidence));
+	if (carried || (run && run->level))
+		KDRI_TRY(put_given_confidence(ctx, a, t,
+		                              carried ? carried->confidence : run->answer.agreement));
 	else if (a->ballots[t].count > 1) /* the agreement of a single member with itself is meaningless */
 		KDRI_TRY(put_confidence(ctx, a, t, &g));
-	if (given && given->label && !g.carried) /* the run alone has compared this level with others */
-		KDRI_TRY(kdri_given_copy(ctx, given, "agreement", (const char *const[]){ "agreement", NULL },
-		                         a->result, t));
+	if (run && run->level) /* the run alone has compared this level with others */
+		KDRI_TRY(put_level_agreement(ctx, a, t));
 	else
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
 	if (g.transfer)
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_pooled", g.pooled));
-	const int64_t candidates = given ? given->view.candidates : a->views.tasks[t].candidates;
+	const int64_t candidates = run ? run->candidates : a->views.tasks[t].candidates;
 	if (candidates > 0) {
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "neighbour_candidates",
 		                                 (double)candidates));
@@ -428,7 +447,7 @@ done:
 
 /* --- between tasks ----------------------------------------------------------------------------------------- */
 
-static kdr_status put_nearness(kdr_context *ctx, const kdri_auto *a, double *nearness)
+static kdr_status put_nearness(kdr_context *ctx, const kdri_poll *a, double *nearness)
 {
 	kdr_status st;
 	const kdr_mat **rows = NULL;
@@ -447,7 +466,7 @@ static kdr_status put_nearness(kdr_context *ctx, const kdri_auto *a, double *nea
 	KDRI_TRY(kdri_result_relatedness(ctx, a->result, &to));
 	for (int64_t t = 0; t < a->T; t++)
 		for (int64_t s = 0; s < a->T; s++)
-			to[kdri_caller_task(ctx, t) * a->T + kdri_caller_task(ctx, s)] =
+			to[kdri_caller_task(&a->order, t) * a->T + kdri_caller_task(&a->order, s)] =
 			        nearness[t * a->T + s];
 done:
 	kdri_free(ctx, rows);
@@ -455,7 +474,7 @@ done:
 }
 
 /* Of k clusters, of the samples of all ranks. */
-static kdr_status count_clusters(kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t *sizes)
+static kdr_status count_clusters(kdr_context *ctx, const kdri_poll *a, int64_t t, int64_t *sizes)
 {
 	memset(sizes, 0, (size_t)a->k[t] * sizeof *sizes);
 	for (int64_t i = 0; i < a->ballots[t].n; i++)
@@ -463,35 +482,35 @@ static kdr_status count_clusters(kdr_context *ctx, const kdri_auto *a, int64_t t
 	return kdri_sum_int(ctx, sizes, a->k[t]);
 }
 
-static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *means, const int64_t *sizes)
+static kdri_clusters clusters_of(const kdri_poll *a, int64_t t, const double *means, const int64_t *sizes)
 {
 	kdr_array c = kdr_result_array(a->result, "centroids", t);
 	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1], sizes, NULL };
 }
 
-static bool carries(const kdri_auto *a, int64_t t)
+static bool carries(const kdri_poll *a, int64_t t)
 {
-	return a->has[t] && a->given[t]->label && a->given[t]->from >= 0;
+	return kdri_evidence_carried(a->evidence, &a->order, t) != NULL;
 }
 
 /* The cluster, in the task that it was carried over from, of cluster z of a task: that task's answer may have other labels than its run alone. */
-static kdr_status find_origin(kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t *origin)
+static kdr_status find_origin(kdr_context *ctx, const kdri_poll *a, int64_t t, int64_t *origin)
 {
 	kdr_status st;
-	const kdri_given *given = a->given[t];
-	const int64_t j = kdri_task_at(ctx, given->from), n = a->ballots[j].n,
-	              k = kdr_result_k(a->given[j]->result, 0);
+	const kdri_carried *carried = kdri_evidence_carried(a->evidence, &a->order, t);
+	const int64_t j = kdri_task_at(&a->order, carried->from), n = a->ballots[j].n,
+	              k = a->alone_runs[j]->k;
 	int64_t *map = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &map, k));
-	KDRI_TRY(kdri_align_labels(ctx, a->answers[j].labels, a->given[j]->answer.labels, n, k, map));
-	for (int64_t z = 0; z < given->k; z++)
-		origin[z] = map[given->of[z]];
+	KDRI_TRY(kdri_align_labels(ctx, a->answers[j].labels, a->alone_runs[j]->answer.labels, n, k, map));
+	for (int64_t z = 0; z < carried->k; z++)
+		origin[z] = map[carried->of[z]];
 done:
 	kdri_free(ctx, map);
 	return st;
 }
 
-static const kdr_correspondence *pair_of(const kdri_auto *a, int64_t t, int64_t s, kdr_correspondence *room)
+static const kdr_correspondence *pair_of(const kdri_poll *a, int64_t t, int64_t s, kdr_correspondence *room)
 {
 	for (int64_t i = 0; i < kdr_result_correspondence_count(a->result); i++) {
 		*room = kdr_result_correspondence_at(a->result, i);
@@ -502,14 +521,20 @@ static const kdr_correspondence *pair_of(const kdri_auto *a, int64_t t, int64_t 
 }
 
 /* Of the clusters of t and their counterparts in s; rows are in the caller's order. */
-static double *quality_of(const kdr_context *ctx, const kdri_auto *a, double *const *quality, int64_t t,
-                          int64_t s)
+static double *quality_of(const kdri_poll *a, double *const *quality, int64_t t, int64_t s)
 {
-	return quality[t] + kdri_caller_task(ctx, s) * a->k[t];
+	return quality[t] + kdri_caller_task(&a->order, s) * a->k[t];
+}
+
+/* The task that the clusters of task t come from. */
+static int64_t origin_of(const kdri_poll *a, int64_t t)
+{
+	const kdri_carried *carried = kdri_evidence_carried(a->evidence, &a->order, t);
+	return carried ? kdri_task_at(&a->order, carried->from) : t;
 }
 
 /* Clusters that were carried over match those they come from, and what these match in other tasks. */
-static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double *const *quality)
+static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_poll *a, double *const *quality)
 {
 	kdr_status st = KDR_OK;
 	int64_t *origin = NULL, most = 1, T = a->T;
@@ -526,11 +551,10 @@ static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double
 	}
 	for (int64_t i = 0; i < T; i++)
 		for (int64_t j = 0; j < T; j++) {
-			const int64_t t = kdri_task_at(ctx, i), s = kdri_task_at(ctx, j);
+			const int64_t t = kdri_task_at(&a->order, i), s = kdri_task_at(&a->order, j);
 			if (s == t || !(carries(a, t) || carries(a, s)) || !kdri_pair_reported(a->T, i, j))
 				continue;
-			const int64_t from = carries(a, t) ? kdri_task_at(ctx, a->given[t]->from) : t,
-			              to = carries(a, s) ? kdri_task_at(ctx, a->given[s]->from) : s;
+			const int64_t from = origin_of(a, t), to = origin_of(a, s);
 			const kdr_correspondence *found = pair_of(a, from, to, &room);
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, a->k[t], a->k[s], &flow));
 			for (int64_t z = 0; z < a->k[t]; z++) {
@@ -544,9 +568,9 @@ static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double
 					flow[z * a->k[s] + c] = value;
 					right = value <= 0   ? right
 					        : from == to ? KDRI_CARRIED_RIGHT
-					                     : quality_of(ctx, a, quality, from, to)[x];
+					                     : quality_of(a, quality, from, to)[x];
 				}
-				quality_of(ctx, a, quality, t, s)[z] = right;
+				quality_of(a, quality, t, s)[z] = right;
 			}
 		}
 done:
@@ -554,7 +578,7 @@ done:
 	return st;
 }
 
-static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
+static kdr_status put_counterparts(kdr_context *ctx, const kdri_poll *a)
 {
 	kdr_status st;
 	int64_t d = kdr_mat_cols(&a->views.tasks[0].rows.view), size;
@@ -573,18 +597,18 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 			if (a->known[t].known[i] >= 0)
 				named[t * most + a->known[t].known[i]] = true;
 	for (int64_t i = 0; i < a->T; i++) {
-		const int64_t t = kdri_task_at(ctx, i);
+		const int64_t t = kdri_task_at(&a->order, i);
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
 		KDRI_TRY(kdri_mat_col_means(ctx, x, means + t * d));
 		KDRI_TRY(count_clusters(ctx, a, t, sizes + t * most));
 		KDRI_TRY(kdri_result_array(ctx, a->result, "match_quality", t, KDR_FLOAT64, 2,
 		                           (int64_t[]){ a->T, a->k[t] }, &quality[t]));
 		for (int64_t z = 0; z < a->k[t]; z++)
-			quality_of(ctx, a, quality, t, t)[z] = 1;
+			quality_of(a, quality, t, t)[z] = 1;
 	}
 	for (int64_t i = 0; i < a->T; i++)
 		for (int64_t j = 0; j < a->T; j++) {
-			const int64_t t = kdri_task_at(ctx, i), s = kdri_task_at(ctx, j);
+			const int64_t t = kdri_task_at(&a->order, i), s = kdri_task_at(&a->order, j);
 			kdri_clusters from = clusters_of(a, t, means, sizes + t * most),
 			              to = clusters_of(a, s, means, sizes + s * most);
 			if (s == t || carries(a, t) || carries(a, s) || !kdri_pair_reported(a->T, i, j))
@@ -594,7 +618,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 				from.known = named + t * most;
 				to.known = named + s * most;
 			}
-			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality_of(ctx, a, quality, t, s)));
+			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality_of(a, quality, t, s)));
 		}
 	KDRI_TRY(put_carried_pairs(ctx, a, quality));
 done:
@@ -602,7 +626,7 @@ done:
 	return st;
 }
 
-kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
+kdr_status kdri_poll_report(kdr_context *ctx, const kdri_poll *a)
 {
 	kdr_status st;
 	double *nearness = NULL;
@@ -620,12 +644,12 @@ kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
 			                              votes / (double)a->T);
 	}
 	/* If every data set has a level of its run alone, no ballot is left. */
-	const char *members = used || !a->given[0] ? NULL : kdri_given_text(a->given[0], "members");
+	const char *members = used || !a->alone_runs[0] ? NULL : a->alone_runs[0]->members;
 	KDRI_TRY(kdri_result_text(ctx, a->result, "members", members ? members : text));
 	if (a->T > 1 && !a->derived)
 		KDRI_TRY(put_nearness(ctx, a, nearness));
 	for (int64_t i = 0; i < a->T; i++) {
-		const int64_t t = kdri_task_at(ctx, i);
+		const int64_t t = kdri_task_at(&a->order, i);
 		KDRI_TRY(put_centroids(ctx, a, t));
 		KDRI_TRY(put_guard(ctx, a, t));
 	}

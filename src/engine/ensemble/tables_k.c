@@ -15,7 +15,7 @@
  * from its clusters, joined by Ward's method, and run for a few iterations.
  *
  * At most 2,000 rows of each table are used, 1,000 for a range. docs/notes/tables.md reports how often this is right. */
-#include "methods/auto/auto.h"
+#include "engine/ensemble/poll.h"
 
 #include "comm/comm.h"
 #include "matrix/kept.h"
@@ -304,27 +304,27 @@ static void evidence_free(kdr_context *ctx, evidence *e)
 }
 
 /* Reports the evidence for table s, or for all (-1). */
-static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s, const evidence *e)
+static kdr_status put_evidence(kdr_context *ctx, kdri_tables *t, int64_t s, evidence *e)
 {
-	double *to = NULL;
-	KDRI_DO(kdri_k_evidence(
-	        ctx, t->result, s,
-	        &(kdri_k_words){ .k = t->k[s < 0 ? 0 : s],
-	                         .found = e->k,
-	                         .classes = t->problem->classes,
-	                         .right = e->sure ? 89 : 14,
-	                         /* no real one was that clear */
-	                         .tests = e->sure ? "generated test tables" : "real test tables",
-	                         .agreement = e->strength[e->k - 2] }));
-	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
+	kdri_k_found found = { .words = { .k = t->k[s < 0 ? 0 : s],
+		                          .found = e->k,
+		                          .classes = t->problem->classes,
+		                          .right = e->sure ? 89 : 14,
+		                          /* no real one was that clear */
+		                          .tests = e->sure ? "generated test tables" : "real test tables",
+		                          .agreement = e->strength[e->k - 2] },
+		               .sure = e->sure,
+		               .bic = e->bic,
+		               .strength = e->strength,
+		               .scores = e->most - 1 };
+	KDRI_DO(kdri_k_report(ctx, t->result, s, &found));
 	for (int64_t j = s < 0 ? 0 : s; j < (s < 0 ? t->all.tables : s + 1); j++) {
-		const int64_t i = s < 0 ? kdri_task_at(ctx, j) : s;
-		KDRI_DO(kdri_result_array(ctx, t->result, "bic", i, KDR_FLOAT64, 1,
-		                          (int64_t[]){ e->most - 1 }, &to));
-		memcpy(to, e->bic, (size_t)(e->most - 1) * sizeof *to);
-		KDRI_DO(kdri_result_array(ctx, t->result, "prediction_strength", i, KDR_FLOAT64, 1,
-		                          (int64_t[]){ e->most - 1 }, &to));
-		memcpy(to, e->strength, (size_t)(e->most - 1) * sizeof *to);
+		const int64_t i = s < 0 ? kdri_task_at(t->order, j) : s;
+		KDRI_DO(kdri_k_report_scores(ctx, t->result, i, &found));
+	}
+	if (t->all.tables == 1) { /* what a run alone has found is reported again */
+		e->bic = e->strength = NULL;
+		t->found = found;
 	}
 	return KDR_OK;
 }
@@ -427,14 +427,14 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 	if (same && wanted > 0)
 		KDRI_TRY(find_one(ctx, t, -1, &k, &all[t->all.tables]));
 	for (int64_t i = 0; i < t->all.tables; i++) {
-		const int64_t s = kdri_task_at(ctx, i);
+		const int64_t s = kdri_task_at(t->order, i);
 		if (t->k[s] > 0)
 			continue;
 		KDRI_TRY(kdri_rows_distinct(ctx, &t->problem->tasks[s].x, NULL, 2, &distinct));
 		if (distinct == 1) {
 			t->k[s] = 1;
-			KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "k_evidence",
-			                               "k = 1: all samples are identical"));
+			t->found.identical = true;
+			KDRI_TRY(kdri_k_report(ctx, t->result, s, &(kdri_k_found){ .identical = true }));
 			continue;
 		}
 		if (!same)
@@ -447,10 +447,11 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 		stopped = stopped || all[s].stopped;
 	if (stopped)
 		KDRI_TRY(kdri_k_unfinished(ctx, t->result));
-	if (wanted > 0 && kdri_enter_range(ctx, t->all.tables, t->k)) /* then the evidence is for another k */
+	if (wanted > 0 && kdri_enter_range(ctx, t->order->order, t->all.tables,
+	                                   t->k)) /* then the evidence is for another k */
 		goto done;
 	for (int64_t i = 0; i < t->all.tables && !stopped; i++) {
-		const int64_t s = kdri_task_at(ctx, i);
+		const int64_t s = kdri_task_at(t->order, i);
 		if (all[s].k > 0)
 			KDRI_TRY(put_evidence(ctx, t, s, &all[s]));
 	}

@@ -18,11 +18,11 @@
  * (E3) was fitted on generated tables; docs/notes/statements.md reports how often it holds. Draws are taken from the
  * rows that starts are found on; for the other rows of large tables, (E4) uses only members. */
 #include "comm/comm.h"
+#include "engine/ensemble/poll.h"
 #include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
 #include "matrix/linalg.h"
-#include "methods/auto/auto.h"
 
 enum { RUNS = 10, FEW_ITERATIONS = 10 };
 
@@ -541,12 +541,13 @@ done:
 }
 
 /* That of a run of the table alone. */
-static void take_confidence(kdri_tables *t, int64_t s, const kdri_given *given)
+static void take_confidence(kdri_tables *t, int64_t s, const kdri_alone *alone)
 {
-	const kdr_array a = kdr_result_array(given->result, "confidence", 0);
-	memcpy(t->confidence + t->all.begin[s], a.data, (size_t)a.shape[0] * sizeof *t->confidence);
-	t->agreement[s] = kdri_given_number(given, "agreement");
-	t->estimate[s] = kdri_given_number(given, "estimated_ari");
+	const int64_t begin = t->all.begin[s];
+	memcpy(t->confidence + begin, alone->confidence,
+	       (size_t)(t->all.begin[s + 1] - begin) * sizeof *t->confidence);
+	t->agreement[s] = alone->agreement;
+	t->estimate[s] = alone->estimate;
 }
 
 kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t)
@@ -555,9 +556,8 @@ kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t)
 	KDRI_DO(KDRI_NEW(ctx, &t->estimate, t->all.tables));
 	KDRI_DO(KDRI_NEW(ctx, &t->agreement, t->all.tables));
 	for (int64_t s = 0; s < t->all.tables; s++) {
-		const kdri_given *given = kdri_given_of(ctx, s);
-		if (given && given->final)
-			take_confidence(t, s, given);
+		if (kdri_evidence_use(t->evidence, t->order, s) == KDRI_USE_LABELS)
+			take_confidence(t, s, kdri_evidence_alone(t->evidence, t->order, s));
 		else
 			KDRI_DO(sure_of(ctx, t, s));
 	}

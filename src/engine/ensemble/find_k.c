@@ -41,12 +41,12 @@
 #include "comm/comm.h"
 #include "core/internal.h"
 #include "core/side_by_side.h"
+#include "engine/ensemble/poll.h"
 #include "engine/graph/spectrum.h"
 #include "engine/kmeans/kmeans.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
 #include "matrix/linalg.h"
-#include "methods/auto/auto.h"
 
 enum { DRAWS = 24, MOST_ROWS = 600, STARTS = 5, LEAST_VALUES = 1000 };
 
@@ -514,21 +514,37 @@ kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count)
 	return g;
 }
 
-static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_curves *c)
+/* A curve of task t. */
+static kdr_status put_curve(kdr_context *ctx, kdr_result *result, int64_t t, const char *name,
+                            const double *values, int64_t count)
 {
-	const struct {
-		const char *name;
-		const double *values;
-	} curves[] = { { "eigengap", c->gap },
-		       { "k_agreement", c->agreement },
-		       { "modularity", c->modularity } };
 	double *to = NULL;
-	for (int i = 0; i < 3 && c->count > 0; i++) { /* two samples leave nothing to choose */
-		KDRI_DO(kdri_result_array(ctx, j->result, curves[i].name, t, KDR_FLOAT64, 1,
-		                          (int64_t[]){ c->count }, &to));
-		memcpy(to, curves[i].values, (size_t)c->count * sizeof *to);
-	}
+	if (!values || count == 0) /* two samples leave nothing to choose */
+		return KDR_OK;
+	KDRI_DO(kdri_result_array(ctx, result, name, t, KDR_FLOAT64, 1, &count, &to));
+	memcpy(to, values, (size_t)count * sizeof *to);
 	return KDR_OK;
+}
+
+kdr_status kdri_k_report_curves(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_found *f)
+{
+	const kdri_k_curves *c = &f->curves;
+	KDRI_DO(put_curve(ctx, result, t, "eigengap", c->gap, c->count));
+	KDRI_DO(put_curve(ctx, result, t, "k_agreement", c->agreement, c->count));
+	return put_curve(ctx, result, t, "modularity", c->modularity, c->count);
+}
+
+kdr_status kdri_k_report_scores(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_found *f)
+{
+	KDRI_DO(put_curve(ctx, result, t, "bic", f->bic, f->scores));
+	return put_curve(ctx, result, t, "prediction_strength", f->strength, f->scores);
+}
+
+void kdri_k_found_free(kdr_context *ctx, kdri_k_found *f)
+{
+	kdri_k_curves_free(ctx, &f->curves);
+	KDRI_FREE(ctx, f->bic, f->strength);
+	*f = (kdri_k_found){ 0 };
 }
 
 int64_t kdri_k_with_classes(int64_t k, bool prefer, int64_t classes, int64_t rows)
@@ -537,7 +553,7 @@ int64_t kdri_k_with_classes(int64_t k, bool prefer, int64_t classes, int64_t row
 }
 
 /* kdri_k_guess_of, and the number of clusters if that many classes are known. */
-static void guess_with_classes(const kdri_auto *j, const kdri_k_curves *curves, int64_t count, int64_t rows,
+static void guess_with_classes(const kdri_poll *j, const kdri_k_curves *curves, int64_t count, int64_t rows,
                                int64_t *k)
 {
 	const kdri_k_guess g = kdri_k_guess_of(curves, count);
@@ -547,7 +563,7 @@ static void guess_with_classes(const kdri_auto *j, const kdri_k_curves *curves, 
 	                         classes, rows);
 }
 
-kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_words *w)
+static kdr_status put_words(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_words *w)
 {
 	char text[384], found[160], range[80] = "";
 	if (w->low < w->high)
@@ -571,22 +587,35 @@ kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, cons
 	return kdri_result_task_text(ctx, result, t, "k_evidence", text);
 }
 
-/* Of task t, or of all of them: -1. */
-static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g, int64_t k)
+kdr_status kdri_k_report(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_found *f)
 {
-	KDRI_DO(kdri_k_evidence(ctx, j->result, t,
-	                        &(kdri_k_words){ .k = k,
-	                                         .found = g->k,
-	                                         .low = g->low,
-	                                         .high = g->high,
-	                                         .classes = j->problem->classes,
-	                                         .right = g->sure ? 32 : 17,
-	                                         .tests = "test data sets",
-	                                         .agreement = g->agreement }));
-	KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
-	if (g->next > 0)
-		KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_next", (double)g->next));
+	if (f->identical)
+		return kdri_result_task_text(ctx, result, t, "k_evidence",
+		                             "k = 1: all samples are identical");
+	if (f->words.k == 0)
+		return KDR_OK;
+	KDRI_DO(put_words(ctx, result, t, &f->words));
+	KDRI_DO(kdri_result_task_number(ctx, result, t, "k_sure", f->sure));
+	if (f->next > 0)
+		KDRI_DO(kdri_result_task_number(ctx, result, t, "k_next", (double)f->next));
 	return KDR_OK;
+}
+
+/* What is said about k clusters of task t, or of all of them: -1. */
+static kdr_status put_guess(kdr_context *ctx, kdri_poll *j, int64_t t, const kdri_k_guess *g, int64_t k)
+{
+	kdri_k_found *f = &j->found[t < 0 ? j->T : t];
+	f->words = (kdri_k_words){ .k = k,
+		                   .found = g->k,
+		                   .low = g->low,
+		                   .high = g->high,
+		                   .classes = j->problem->classes,
+		                   .right = g->sure ? 32 : 17,
+		                   .tests = "test data sets",
+		                   .agreement = g->agreement };
+	f->sure = g->sure;
+	f->next = g->next;
+	return kdri_k_report(ctx, j->result, t, f);
 }
 
 static bool is_complete(const kdri_k_curves *c)
@@ -596,17 +625,18 @@ static bool is_complete(const kdri_k_curves *c)
 
 /* The curves that a common k is found from: the complete ones of those that were looked at, or the longest if time was out before the
  * first was complete. */
-static int64_t choose_curves(const kdri_k_curves *all, const bool *wanted, int64_t T, kdri_k_curves *out)
+static int64_t choose_curves(const kdri_poll *j, const bool *wanted, kdri_k_curves *out)
 {
 	int64_t count = 0;
 	const kdri_k_curves *longest = NULL;
-	for (int64_t t = 0; t < T; t++) {
+	for (int64_t t = 0; t < j->T; t++) {
+		const kdri_k_curves *own = &j->found[t].curves;
 		if (!wanted[t])
 			continue;
-		if (is_complete(&all[t]))
-			out[count++] = all[t];
-		if (!longest || all[t].tried > longest->tried)
-			longest = &all[t];
+		if (is_complete(own))
+			out[count++] = *own;
+		if (!longest || own->tried > longest->tried)
+			longest = own;
 	}
 	if (count == 0 && longest && longest->tried > 0)
 		out[count++] = *longest;
@@ -614,40 +644,41 @@ static int64_t choose_curves(const kdri_k_curves *all, const bool *wanted, int64
 }
 
 /* Looks at each task without a given k: wanted[t] and its curves. */
-static kdr_status draw_all(kdr_context *ctx, kdri_auto *j, bool *wanted, kdri_k_curves *curves)
+static kdr_status draw_all(kdr_context *ctx, kdri_poll *j, bool *wanted)
 {
 	int64_t distinct;
 	for (int64_t i = 0; i < j->T; i++) {
-		const int64_t t = kdri_task_at(ctx, i);
+		const int64_t t = kdri_task_at(&j->order, i);
 		if (j->k[t] > 0)
 			continue;
 		KDRI_DO(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL,
 		                           kdri_k_most(j->options, (double)j->views.rows[t]), &distinct));
 		if (distinct == 1) {
 			j->k[t] = 1;
-			KDRI_DO(kdri_result_task_text(ctx, j->result, j->T > 1 ? t : -1, "k_evidence",
-			                              "k = 1: all samples are identical"));
+			j->found[t].identical = true;
+			KDRI_DO(kdri_k_report(ctx, j->result, j->T > 1 ? t : -1, &j->found[t]));
 			continue;
 		}
 		KDRI_DO(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, kdri_has_range(ctx),
-		                          &curves[t]));
+		                          &j->found[t].curves));
 		wanted[t] = true;
 	}
 	return KDR_OK;
 }
 
 /* Reports the evidence for the k of each task, or of all of them. */
-static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wanted, bool same, int64_t common,
-                               kdri_k_curves *curves, kdri_k_curves *used)
+static kdr_status put_evidence(kdr_context *ctx, kdri_poll *j, const bool *wanted, bool same, int64_t common,
+                               kdri_k_curves *used)
 {
 	bool complete = true;
-	const int64_t count = choose_curves(curves, wanted, j->T, used);
+	const int64_t count = choose_curves(j, wanted, used);
 	const int64_t k = kdri_k_guess_of(used, count).k;
 	for (int64_t t = 0; t < j->T; t++)
 		if (wanted[t]) {
+			kdri_k_curves *own = &j->found[t].curves;
 			KDRI_DO(kdri_k_agreement(ctx, &j->views.tasks[t],
-			                         same ? k : kdri_k_guess_of(&curves[t], 1).k, &curves[t]));
-			complete = complete && is_complete(&curves[t]);
+			                         same ? k : kdri_k_guess_of(own, 1).k, own));
+			complete = complete && is_complete(own);
 		}
 	if (!complete || ctx->cancelled || ctx->timed_out) {
 		return kdri_k_unfinished(ctx, j->result);
@@ -657,9 +688,9 @@ static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wante
 		KDRI_DO(put_guess(ctx, j, -1, &all, common));
 	}
 	for (int64_t i = 0; i < j->T && !same; i++) {
-		const int64_t t = kdri_task_at(ctx, i);
+		const int64_t t = kdri_task_at(&j->order, i);
 		if (wanted[t]) {
-			const kdri_k_guess own = kdri_k_guess_of(&curves[t], 1);
+			const kdri_k_guess own = kdri_k_guess_of(&j->found[t].curves, 1);
 			KDRI_DO(put_guess(ctx, j, t, &own, j->k[t]));
 		}
 	}
@@ -669,25 +700,25 @@ static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wante
 /* Used if the time ends before anything is known. */
 enum { KDRI_K_FALLBACK = 2 };
 
-kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
+kdr_status kdri_poll_find_k(kdr_context *ctx, kdri_poll *j)
 {
 	kdr_status st;
 	const bool same = kdri_opt_bool(j->options, "same_k");
-	kdri_k_curves *curves = NULL, *used = NULL;
+	kdri_k_curves *used = NULL;
 	bool *wanted = NULL, any = false;
 	int64_t least = INT64_MAX;
-	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->found, j->T + 1)); /* of each task, then of all */
 	KDRI_TRY(KDRI_NEW0(ctx, &used, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &wanted, j->T));
 	for (int64_t i = 0; i < j->T; i++) {
-		const int64_t t = kdri_task_at(ctx, i);
-		if (j->has[t] && j->problem->tasks[t].k == 0) /* the run alone has found it */
-			KDRI_TRY(kdri_given_copy(
-			        ctx, j->given[t], "k_",
-			        (const char *const[]){ "eigengap", "k_agreement", "modularity", NULL },
-			        j->result, t));
+		const int64_t t = kdri_task_at(&j->order, i);
+		if (!j->has[t] || j->problem->tasks[t].k > 0)
+			continue;
+		/* The run alone has found it. */
+		KDRI_TRY(kdri_k_report(ctx, j->result, t, &j->alone_runs[t]->found));
+		KDRI_TRY(kdri_k_report_curves(ctx, j->result, t, &j->alone_runs[t]->found));
 	}
-	KDRI_TRY(draw_all(ctx, j, wanted, curves));
+	KDRI_TRY(draw_all(ctx, j, wanted));
 	for (int64_t t = 0; t < j->T; t++)
 		if (wanted[t]) {
 			any = true;
@@ -695,7 +726,7 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 		}
 	if (!any)
 		goto done;
-	const int64_t count = choose_curves(curves, wanted, j->T, used);
+	const int64_t count = choose_curves(j, wanted, used);
 	int64_t common = KDRI_K_FALLBACK;
 	if (count > 0)
 		guess_with_classes(j, used, count, least, &common);
@@ -703,26 +734,27 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 	for (int64_t t = 0; t < j->T; t++)
 		if (wanted[t]) {
 			j->k[t] = common;
-			if (!same && curves[t].tried >= KDRI_MIN(1, curves[t].count))
-				guess_with_classes(j, &curves[t], 1, j->views.rows[t], &j->k[t]);
+			const kdri_k_curves *own = &j->found[t].curves;
+			if (!same && own->tried >= KDRI_MIN(1, own->count))
+				guess_with_classes(j, own, 1, j->views.rows[t], &j->k[t]);
 		}
-	if (kdri_enter_range(ctx, j->T, j->k)) { /* then the evidence is for another k */
+	if (kdri_enter_range(ctx, j->order.order, j->T, j->k)) { /* then the evidence is for another k */
 		for (int64_t t = 0; t < j->T; t++)
-			if (wanted[t] && !is_complete(&curves[t])) {
+			if (wanted[t] && !is_complete(&j->found[t].curves)) {
 				KDRI_TRY(kdri_k_unfinished(ctx, j->result));
 				break;
 			}
 	} else {
-		KDRI_TRY(put_evidence(ctx, j, wanted, same, common, curves, used));
+		KDRI_TRY(put_evidence(ctx, j, wanted, same, common, used));
 	}
 	for (int64_t i = 0; i < j->T; i++) {
-		const int64_t t = kdri_task_at(ctx, i);
+		const int64_t t = kdri_task_at(&j->order, i);
 		if (wanted[t])
-			KDRI_TRY(put_curves(ctx, j, t, &curves[t]));
+			KDRI_TRY(kdri_k_report_curves(ctx, j->result, t, &j->found[t]));
 	}
 done:
-	for (int64_t t = 0; curves && t < j->T; t++)
-		kdri_k_curves_free(ctx, &curves[t]);
-	KDRI_FREE(ctx, curves, used, wanted);
+	for (int64_t t = 0; j->found && t < j->T; t++)
+		kdri_spectrum_free(ctx, &j->found[t].curves.wide);
+	KDRI_FREE(ctx, used, wanted);
 	return st;
 }

@@ -18,7 +18,7 @@
  *
  * New rows are labelled by the mean of the voting mixtures' posteriors. The measurements are in
  * docs/notes/tables.md. */
-#include "methods/auto/auto.h"
+#include "engine/ensemble/poll.h"
 
 #include "comm/comm.h"
 #include "engine/ensemble/ensemble.h"
@@ -89,6 +89,12 @@ int64_t kdri_tables_weight(const kdri_tables *t, kdri_tables_member m)
 	return weight_in(t, m, t->together);
 }
 
+/* Whether the table has the labels of its run alone. */
+static bool is_final(const kdri_tables *t, int64_t s)
+{
+	return kdri_evidence_use(t->evidence, t->order, s) == KDRI_USE_LABELS;
+}
+
 /* (E4) of one table. */
 static kdr_status vote_on_table(kdr_context *ctx, const kdri_tables *t, int64_t s, bool together,
                                 int64_t *labels)
@@ -143,12 +149,12 @@ static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 {
 	const kdri_mixed *m = &t->all;
 	KDRI_DO(KDRI_NEW(ctx, &t->answer, m->n));
-	if (t->together && !ctx->sharing &&
+	if (t->together && !t->evidence &&
 	    !kdri_repeats(ctx)) /* what moved is reported for the main result only */
 		KDRI_DO(KDRI_NEW(ctx, &t->alone, m->n));
 	for (int64_t s = 0; s < m->tables; s++) {
-		const kdri_given *given = kdri_given_of(ctx, s);
-		if (given && given->final) {
+		const kdri_alone *given = kdri_evidence_alone(t->evidence, t->order, s);
+		if (is_final(t, s)) {
 			memcpy(t->answer + m->begin[s], given->answer.labels,
 			       (size_t)(m->begin[s + 1] - m->begin[s]) * sizeof *t->answer);
 			continue;
@@ -203,8 +209,7 @@ static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
 	if (t->together)
 		KDRI_DO(steer_tables(ctx, t, 0, T, true, t->answer));
 	for (int64_t s = 0; s < T && (t->alone || !t->together); s++) {
-		const kdri_given *given = kdri_given_of(ctx, s);
-		if (!given || !given->final) /* otherwise the run alone has used it */
+		if (!is_final(t, s)) /* otherwise the run alone has used it */
 			KDRI_DO(steer_tables(ctx, t, s, 1, false, t->together ? t->alone : t->answer));
 	}
 	return KDR_OK;
@@ -215,8 +220,8 @@ static kdr_status find_beyond(kdr_context *ctx, kdri_tables *t)
 {
 	KDRI_DO(KDRI_NEW(ctx, &t->beyond, t->all.tables));
 	for (int64_t s = 0; s < t->all.tables; s++) {
-		const kdri_given *given = kdri_given_of(ctx, s);
-		t->beyond[s] = given ? kdri_given_number(given, "beyond_shuffled") : NAN;
+		const kdri_alone *given = kdri_evidence_alone(t->evidence, t->order, s);
+		t->beyond[s] = given ? given->beyond_shuffled : NAN;
 		if (!given && t->k[s] > 1 && !kdri_repeats(ctx))
 			KDRI_DO(kdri_tables_beyond_shuffled(ctx, t, s, &t->beyond[s]));
 	}
@@ -264,7 +269,7 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 	char text[512], own[32];
 	const char *name = task_name(t, s, own, sizeof own);
 	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
-	const kdri_given *given = kdri_given_of(ctx, s);
+	const kdri_alone *given = kdri_evidence_alone(t->evidence, t->order, s);
 	const int64_t *alone = given ? given->answer.labels : t->alone ? t->alone + begin : NULL;
 	if (t->together && alone) {
 		KDRI_TRY(KDRI_NEW(ctx, &to, k));
@@ -323,7 +328,7 @@ static kdr_status put_pairs(kdr_context *ctx, const kdri_tables *t)
 	KDRI_TRY(kdri_sum_int(ctx, sizes, T * k));
 	for (int64_t i = 0; i < T; i++)
 		for (int64_t j = 0; j < T; j++) {
-			const int64_t a = kdri_task_at(ctx, i), b = kdri_task_at(ctx, j);
+			const int64_t a = kdri_task_at(t->order, i), b = kdri_task_at(t->order, j);
 			if (a == b || !kdri_pair_reported(T, i, j))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, t->result, a, b, k, k, &flow));
@@ -398,7 +403,7 @@ static kdr_status tables_report(kdr_context *ctx, const kdri_tables *t)
 	KDRI_DO(kdri_result_text(ctx, t->result, "members", text));
 	KDRI_DO(kdri_mixture_save_columns(ctx, &t->all, t->result));
 	for (int64_t i = 0; i < T; i++) {
-		const int64_t s = kdri_task_at(ctx, i);
+		const int64_t s = kdri_task_at(t->order, i);
 		KDRI_DO(put_table_labels(ctx, t, s));
 		if (kdri_repeats(ctx))
 			continue;
@@ -444,26 +449,25 @@ done:
 	return st;
 }
 
-static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
+kdr_status kdri_tables_begin(kdr_context *ctx, kdri_tables *t)
 {
 	const int64_t T = t->problem->ntasks;
-	double total = 0;
 	int64_t rows;
 	KDRI_DO(kdri_mixed_new(ctx, t->problem, &t->all)); /* (E1) */
 	KDRI_DO(KDRI_NEW(ctx, &t->k, T));
 	KDRI_DO(KDRI_NEW0(ctx, &t->start, T));
 	KDRI_DO(KDRI_NEW0(ctx, &t->means, T * t->all.numbers));
 	for (int64_t i = 0; i < T; i++) {
-		const int64_t s = kdri_task_at(ctx, i);
-		const kdri_given *given = kdri_given_of(ctx, s);
-		t->k[s] = given && given->final ? kdr_result_k(given->result, 0) : t->problem->tasks[s].k;
-		if (t->k[s] != t->problem->tasks[s].k) /* the run alone has found it */
-			KDRI_DO(kdri_given_copy(ctx, given, "k_",
-			                        (const char *const[]){ "bic", "prediction_strength", NULL },
-			                        t->result, s));
+		const int64_t s = kdri_task_at(t->order, i);
+		const kdri_alone *given = kdri_evidence_alone(t->evidence, t->order, s);
+		t->k[s] = is_final(t, s) ? given->k : t->problem->tasks[s].k;
+		if (t->k[s] != t->problem->tasks[s].k) { /* the run alone has found it */
+			KDRI_DO(kdri_k_report(ctx, t->result, s, &given->found));
+			KDRI_DO(kdri_k_report_scores(ctx, t->result, s, &given->found));
+		}
 		KDRI_DO(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], &t->start[s], &rows));
 	}
-	const bool later = t->k[0] == 0; /* it is decided for the number that is found */
+	t->later = t->k[0] == 0;
 	KDRI_DO(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
 	KDRI_DO(KDRI_TIMED("centring", find_centring(ctx, t)));
 	KDRI_DO(KDRI_TIMED("number of clusters", kdri_tables_find_k(ctx, t)));
@@ -472,9 +476,14 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 		if (t->problem->tasks[s].labels)
 			t->k[s] = KDRI_MAX(t->k[s], KDRI_MIN(t->problem->classes,
 			                                     t->all.begin[s + 1] - t->all.begin[s]));
-	if (!kdri_repeats(ctx))
-		KDRI_DO(KDRI_TIMED("alone", kdri_given_find(ctx, T, t->k)));
-	if (later)
+	return KDR_OK;
+}
+
+kdr_status kdri_tables_answer(kdr_context *ctx, kdri_tables *t)
+{
+	const int64_t T = t->problem->ntasks;
+	double total = 0;
+	if (t->later)
 		KDRI_DO(KDRI_TIMED("centring", find_centring(ctx, t)));
 	KDRI_DO(kdri_mixed_means(ctx, &t->all, t->means));
 	KDRI_DO(KDRI_TIMED("members", kdri_tables_members(ctx, t))); /* (E2) */
@@ -499,20 +508,17 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 	return KDR_OK;
 }
 
-kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                           kdr_result *result)
+void kdri_tables_free(kdr_context *ctx, kdri_tables *t)
 {
-	kdri_tables t = { .problem = problem, .options = options, .result = result };
-	kdr_status st = tables_run(ctx, &t);
 	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
-		for (int64_t i = 0; t.votes[m].mixture && i < t.votes[m].nmixtures; i++)
-			kdri_mixture_free(ctx, &t.votes[m].mixture[i]);
-		KDRI_FREE(ctx, t.votes[m].mixture, t.votes[m].labels);
+		for (int64_t i = 0; t->votes[m].mixture && i < t->votes[m].nmixtures; i++)
+			kdri_mixture_free(ctx, &t->votes[m].mixture[i]);
+		KDRI_FREE(ctx, t->votes[m].mixture, t->votes[m].labels);
 	}
-	KDRI_FREE(ctx, t.k, t.start, t.means, t.answer, t.alone, t.confidence, t.estimate, t.agreement,
-	          t.beyond);
-	kdri_pooled_free(ctx, &t.pooled);
-	kdri_mixed_free(ctx, &t.all);
-	kdri_mixed_free(ctx, &t.some);
-	return st;
+	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate,
+	          t->agreement, t->beyond);
+	kdri_k_found_free(ctx, &t->found);
+	kdri_pooled_free(ctx, &t->pooled);
+	kdri_mixed_free(ctx, &t->all);
+	kdri_mixed_free(ctx, &t->some);
 }

@@ -14,7 +14,7 @@
  * from a run alone, and is never smaller. On several ranks, rank 0 gets the rows that are used. Confidence is the share of
  * the label by exp(4 margin) times the mean confidence of that cluster in j: the label is right if both are. With the margins alone, the mean was 0.51
  * where 0.79 of the samples were right; with 4 times the margins it is 0.78 (42 cases). docs/notes/auto.md has the measurements. */
-#include "jobs/together/sharing.h"
+#include "jobs/together/runs.h"
 
 #include "comm/comm.h"
 #include "core/numbers.h"
@@ -23,10 +23,9 @@
 
 #include <stdio.h>
 
-enum { LEAST_SAMPLES = 10, TIMES = 4 };
-static const double most_excess = 0.1, sampling = 0.64, sharpness = 4;
+static const double sampling = 0.64, sharpness = 4;
 
-kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, kdr_data **out)
+kdr_status kdri_runs_copy(kdr_context *ctx, const kdr_data *data, kdr_data **out)
 {
 	kdr_status st;
 	int64_t *rows = NULL;
@@ -95,8 +94,8 @@ done:
 }
 
 /* Rows of data set t, drawn if it has more than `most`: on rank 0 those of all ranks. labels, unless NULL: their clusters. */
-static kdr_status take_rows(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, int64_t most,
-                            kdr_data **out, int64_t **labels)
+static kdr_status take_rows(kdr_context *ctx, const kdri_runs *s, int64_t t, int64_t most, kdr_data **out,
+                            int64_t **labels)
 {
 	kdr_status st;
 	const kdr_data *data = s->raw[t];
@@ -117,7 +116,7 @@ static kdr_status take_rows(kdr_context *ctx, const kdri_job_sharing *s, int64_t
 	if (labels) {
 		KDRI_TRY(KDRI_NEW(ctx, &own, n));
 		for (int64_t i = 0; i < n; i++)
-			own[i] = s->fit.tasks[t].result->tasks[0].labels[rows[i]];
+			own[i] = s->evidence.alone[t].result->tasks[0].labels[rows[i]];
 		KDRI_TRY(gather(ctx, &own, n, sizeof *own));
 		*labels = own;
 		own = NULL;
@@ -142,15 +141,14 @@ static kdr_status on_first(kdr_context *ctx, kdr_status (*run)(kdr_context *ctx,
 /* --- which data set ------------------------------------------------------------------------------------------------- */
 
 /* Aligns and preprocesses data set t and another one as they would be clustered. `job`: to be closed, also after a failure. */
-static kdr_status prepare_pair(kdr_context *ctx, const kdri_job_sharing *s, kdr_data *t, kdr_data *j,
-                               kdri_job *job)
+static kdr_status prepare_pair(kdr_context *ctx, const kdri_runs *s, kdr_data *t, kdr_data *j, kdri_job *job)
 {
 	KDRI_DO(kdri_job_open(ctx, s->job->wanted, KDR_FAMILY_CLUSTER, job));
 	return kdri_job_prepare(ctx, job, (kdr_data *[]){ t, j }, 2, 0);
 }
 
 typedef struct compared {
-	const kdri_job_sharing *s;
+	const kdri_runs *s;
 	kdr_data *pair[2];
 	double apart;
 } compared;
@@ -170,7 +168,7 @@ done:
 }
 
 /* (E2) */
-static kdr_status find_apart(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, int64_t j, double *out)
+static kdr_status find_apart(kdr_context *ctx, const kdri_runs *s, int64_t t, int64_t j, double *out)
 {
 	kdr_status st;
 	compared c = { .s = s, .apart = NAN };
@@ -186,22 +184,22 @@ done:
 }
 
 /* (E1) */
-static bool is_small(const kdri_job_sharing *s, int64_t t, int64_t k)
+static bool is_small(const kdri_runs *s, int64_t t, int64_t k)
 {
-	return s->rows[t] >= LEAST_SAMPLES && s->rows[t] <= KDRI_SHARING_PER_CLUSTER * k;
+	return s->rows[t] >= KDRI_CARRY_LEAST && s->rows[t] <= KDRI_SHARING_PER_CLUSTER * k;
 }
 
-static bool is_source(const kdri_job_sharing *s, int64_t j, int64_t t)
+static bool is_source(const kdri_runs *s, int64_t j, int64_t t)
 {
-	return j != t && s->rows[j] / TIMES >= s->rows[t];
+	return j != t && s->rows[j] / KDRI_CARRY_TIMES >= s->rows[t];
 }
 
-static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
+static kdr_status find_nearest(kdr_context *ctx, kdri_runs *s, int64_t t)
 {
-	kdri_sharing_note *note = &s->notes[t];
+	kdri_runs_note *note = &s->notes[t];
 	double apart;
 	for (int64_t j = 0; j < s->count; j++) {
-		if (!is_source(s, j, t) || !s->fit.tasks[j].result)
+		if (!is_source(s, j, t) || !s->evidence.alone[j].known)
 			continue;
 		KDRI_DO(find_apart(ctx, s, t, j, &apart));
 		if (isnan(apart))
@@ -219,7 +217,7 @@ static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
 
 /* What self-training has found: labels and scores of t by the clusters of j. Rank 0 finds it, and gives the others what has no comment. */
 typedef struct carried {
-	const kdri_job_sharing *s;
+	kdri_runs *s;
 	int64_t t, j;
 	kdr_data *source, *target; /* rows of j, and t */
 	int64_t *clusters;         /* of j, for the rows of `source` */
@@ -304,7 +302,7 @@ static kdr_status transfer_labels(kdr_context *ctx, carried *c)
 static double excess_of(const carried *c)
 {
 	double differ = 0, used = 0;
-	const int64_t *sizes = c->s->fit.tasks[c->j].result->tasks[0].sizes;
+	const int64_t *sizes = c->s->evidence.alone[c->j].result->tasks[0].sizes;
 	for (int64_t z = 0; z < c->k; z++) {
 		differ += fabs((double)c->sizes[z] / (double)c->n -
 		               (double)sizes[z] / (double)c->s->rows[c->j]);
@@ -354,7 +352,7 @@ static kdr_status find_labels(kdr_context *ctx, void *user)
 	KDRI_DO(st);
 	KDRI_DO(transfer_labels(ctx, c));
 	c->answer.excess = excess_of(c);
-	c->answer.takes = c->answer.excess < most_excess && c->scores &&
+	c->answer.takes = c->answer.excess < KDRI_CARRY_EXCESS && c->scores &&
 	                  kdr_result_stop(c->result) != KDR_STOP_CANCELLED;
 	while (c->answer.takes && count_used(c->sizes, c->k) > c->most)
 		join_smallest(c);
@@ -362,49 +360,49 @@ static kdr_status find_labels(kdr_context *ctx, void *user)
 }
 
 /* Gives the labels to the fit, numbered from 0: those of the rows of this rank. */
-static kdr_status give_labels(kdr_context *ctx, const carried *c)
+static kdr_status give_labels(kdr_context *ctx, carried *c)
 {
 	kdr_status st;
-	const kdri_job_sharing *s = c->s;
-	kdri_given *given = &s->fit.tasks[c->t];
-	const kdr_array sure = kdr_result_array(s->fit.tasks[c->j].result, "confidence", 0);
-	const kdri_task_result *source = &s->fit.tasks[c->j].result->tasks[0];
-	const int64_t n = s->raw[c->t]->rows;
+	kdri_evidence *e = &c->s->evidence;
+	kdri_carried *to = &e->carried[c->t];
+	const double *sure = e->alone[c->j].confidence;
+	const kdri_task_result *source = &e->alone[c->j].result->tasks[0];
+	const int64_t n = c->s->raw[c->t]->rows;
 	int64_t *number = NULL, first = 0, all;
 	double *mean = NULL;
 	KDRI_TRY(kdri_part(ctx, n, &first, &all));
 	KDRI_TRY(KDRI_NEW(ctx, &number, c->k));
 	KDRI_TRY(KDRI_NEW0(ctx, &mean, c->k));
-	KDRI_TRY(KDRI_NEW(ctx, &given->label, n));
-	KDRI_TRY(KDRI_NEW(ctx, &given->confidence, n));
-	KDRI_TRY(KDRI_NEW(ctx, &given->of, c->k));
+	KDRI_TRY(KDRI_NEW(ctx, &to->labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &to->confidence, n));
+	KDRI_TRY(KDRI_NEW(ctx, &to->of, c->k));
 	for (int64_t i = 0; i < source->n; i++)
-		mean[source->labels[i]] += sure.data ? ((const double *)sure.data)[i] : 1;
+		mean[source->labels[i]] += sure ? sure[i] : 1;
 	KDRI_TRY(kdri_sum(ctx, mean, c->k));
-	given->k = 0;
+	to->k = 0;
 	for (int64_t z = 0; z < c->k; z++)
 		if (c->sizes[z] > 0) {
-			given->of[given->k] = z;
-			number[z] = given->k++;
+			to->of[to->k] = z;
+			number[z] = to->k++;
 		}
 	for (int64_t i = 0; i < n; i++) {
 		const int64_t z = c->label[first + i];
-		given->label[i] = number[z];
-		given->confidence[i] = c->share[first + i] * mean[z] / (double)KDRI_MAX(1, source->sizes[z]);
+		to->labels[i] = number[z];
+		to->confidence[i] = c->share[first + i] * mean[z] / (double)KDRI_MAX(1, source->sizes[z]);
 	}
-	given->from = c->j;
-	given->final = true;
-	kdri_given_drop_graphs(ctx, given);
+	to->from = c->j;
+	e->final[c->t] = true;
+	kdri_alone_drop_graphs(ctx, &e->alone[c->t]);
 done:
 	KDRI_FREE(ctx, number, mean);
 	return st;
 }
 
-static kdr_status carry(kdr_context *ctx, kdri_job_sharing *s, int64_t t, int64_t k)
+static kdr_status carry(kdr_context *ctx, kdri_runs *s, int64_t t, int64_t k)
 {
 	kdr_status st;
 	carried c = { .s = s, .t = t, .j = s->notes[t].nearest, .n = s->rows[t], .most = k };
-	c.k = s->fit.tasks[c.j].result->tasks[0].k;
+	c.k = s->evidence.alone[c.j].k;
 	KDRI_TRY(KDRI_NEW(ctx, &c.label, c.n));
 	KDRI_TRY(KDRI_NEW(ctx, &c.share, c.n));
 	KDRI_TRY(KDRI_NEW0(ctx, &c.sizes, c.k));
@@ -424,7 +422,7 @@ done:
 	return st;
 }
 
-bool kdri_sharing_may_carry(const kdri_job_sharing *s, const int64_t *k)
+bool kdri_runs_may_carry(const kdri_runs *s, const int64_t *k)
 {
 	for (int64_t t = 0; t < s->count && s->carries && !s->tables; t++)
 		for (int64_t j = 0; j < s->count && is_small(s, t, k[t]); j++)
@@ -433,83 +431,21 @@ bool kdri_sharing_may_carry(const kdri_job_sharing *s, const int64_t *k)
 	return false;
 }
 
-kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64_t *k)
+kdr_status kdri_runs_carry(kdr_context *ctx, kdri_runs *s, const int64_t *k)
 {
 	kdr_status st = KDR_OK;
-	const kdri_inspected *inspected = ctx->inspected;
-	const kdri_sharing *sharing = ctx->sharing;
 	bool stopped = false;
-	ctx->inspected = NULL;
-	ctx->sharing = NULL;
 	for (int64_t t = 0; t < s->count && s->carries; t++) {
 		stopped = stopped || ctx->cancelled;
 		KDRI_TRY(kdri_any(ctx, &stopped));
 		if (stopped)
 			break;
-		if (!s->fit.tasks[t].result || s->fit.tasks[t].final || !is_small(s, t, k[t]))
+		if (!s->evidence.alone[t].known || s->evidence.final[t] || !is_small(s, t, k[t]))
 			continue;
 		KDRI_TRY(find_nearest(ctx, s, t));
 		if (s->notes[t].nearest >= 0 && s->notes[t].apart < KDRI_APART_RELATED)
 			KDRI_TRY(carry(ctx, s, t, k[t]));
 	}
 done:
-	ctx->inspected = inspected;
-	ctx->sharing = sharing;
 	return st;
-}
-
-/* --- words --------------------------------------------------------------------------------------------------------- */
-
-static void reason_of(const kdri_job_sharing *s, int64_t t, int64_t n, int64_t k, char *out, size_t room)
-{
-	const kdri_sharing_note *note = &s->notes[t];
-	const char *near = note->nearest < 0 ? "" : s->names[note->nearest];
-	if (!s->fit.tasks)
-		snprintf(out, room, "%s", s->why);
-	else if (!s->transfer)
-		snprintf(out, room, "transfer was switched off");
-	else if (s->tables)
-		snprintf(out, room, "clusters of tables are not carried over");
-	else if (n > KDRI_SHARING_MOST)
-		snprintf(out, room, "it has more than %d samples", KDRI_SHARING_MOST);
-	else if (!s->carries)
-		snprintf(
-		        out, room,
-		        "clusters are not carried over with initial labels, known classes, links or a range of k");
-	else if (n < LEAST_SAMPLES)
-		snprintf(out, room, "it has fewer than %d samples", LEAST_SAMPLES);
-	else if (n > KDRI_SHARING_PER_CLUSTER * k)
-		snprintf(out, room, "it has more than %d samples per cluster", KDRI_SHARING_PER_CLUSTER);
-	else if (note->nearest < 0)
-		snprintf(out, room, "no other data set has %d times as many samples", TIMES);
-	else if (note->apart >= KDRI_APART_RELATED)
-		kdri_snprintf(out, room, "too different from %s (%.2f; carried over below %.2f)", near,
-		              note->apart, KDRI_APART_RELATED);
-	else if (note->excess >= most_excess)
-		kdri_snprintf(
-		        out, room,
-		        "the cluster proportions would differ from those of %s (by %.2f more than expected by chance; carried over below %.2f)",
-		        near, note->excess, most_excess);
-	else
-		kdri_snprintf(
-		        out, room,
-		        "it has %.3g samples per cluster, and they lie as near to those of %s as these to each other (%.2f; 0.5 = alike, 1 = apart)",
-		        (double)n / (double)k, near, note->apart);
-}
-
-kdr_status kdri_sharing_note_task(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, kdr_result *result)
-{
-	kdri_task_result *r = &result->tasks[t];
-	const kdri_given *given = s->fit.tasks ? &s->fit.tasks[t] : NULL;
-	const bool carries = given && given->label && given->from >= 0;
-	const kdri_field *moved = kdri_result_field(result, t, "moved");
-	char text[512];
-	kdri_task_sharing *to = &r->sharing;
-	reason_of(s, t, r->all, carries ? given->result->tasks[0].k : r->k, text, sizeof text);
-	KDRI_DO(kdri_strdup(ctx, text, &to->reason));
-	if (carries)
-		KDRI_DO(kdri_strdup(ctx, s->names[given->from], &to->from));
-	to->apart = s->notes ? s->notes[t].apart : NAN;
-	to->moved = moved ? (int64_t)moved->number : given && given->final ? 0 : -1;
-	return KDR_OK;
 }
