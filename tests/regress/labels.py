@@ -5,8 +5,9 @@ Usage: labels.py [--write] [--only TEXT] [--jobs N] PROGRAM [FILE]
 
 Every clustering method runs on all data sets of a collection (KINDRED_DATA, else ../shared/data), every transfer method from
 its first data set to two others that have the same classes; at most 400 samples per data set, evenly spaced, two seeds, one
-thread. auto preprocesses as it sees fit, other methods as PREPARE says. FILE (tests/golden/regression.csv) has one row per run: a hash of the labels, and the last objective,
-which may differ by 1e-7 of itself. --write replaces the rows that ran. Rows differ between machines where rounding decides;
+thread. auto preprocesses as it sees fit, other methods as PREPARE says. auto also runs in the other ways of WAYS, with one seed. FILE (tests/golden/regression.csv) has one
+row per run: a hash of the labels, the last objective, which may differ by 1e-7 of itself, and for auto a hash of result.json without times. A row that is not on record is
+no difference; a hash that is not on record is not compared. --write replaces the rows that ran. Rows differ between machines where rounding decides;
 compare on one machine, before and after a change. SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import concurrent.futures
@@ -26,6 +27,13 @@ import scipy.io
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.abspath(os.environ.get("KINDRED_DATA") or os.path.join(ROOT, "..", "shared", "data"))
 MOST, SEEDS = 400, (1, 2)
+# Other ways to run auto: samples per data set, words of the command line; {k}: the numbers of classes, {low} and {high}: a range around them.
+WAYS = {"auto-k": (400, ["-k", "auto"]), "range": (400, ["-k", "{low}-{high}"]), "alone": (400, ["-k", "{k}", "--no-transfer"]),
+        "auto-k-alone": (400, ["-k", "auto", "--no-transfer"]), "range-alone": (400, ["-k", "{low}-{high}", "--no-transfer"]),
+        "known": (400, ["-k", "{k}", "--known", "{known}"]), "600": (600, ["-k", "{k}"]), "1200": (1200, ["-k", "{k}"]),
+        "1200-auto-k": (1200, ["-k", "auto"])}
+# What differs between two runs of the same program.
+TIMES = {"seconds", "peak_rss_bytes", "command_line", "kindred", "path"}
 PREPARE = {"mtx": ["--weight", "tfidf", "--norm", "l2"], "npy": ["--weight", "none"], "csv": ["--scale", "minmax"]}
 # Data sets whose columns are their own: only this one of the collection is clustered, none is a source.
 ALONE = {"nuswide10": "image"}
@@ -55,50 +63,50 @@ def opened(path):
     return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
 
 
-def cut_table(path, folder, stem):
+def cut_table(path, folder, stem, most=MOST):
     """A table whose column `label` is removed, or whose labels are in a separate file."""
     with open(path, newline="") as f:
         header, *rows = list(csv.reader(f))
-    rows = [rows[i] for i in picked(len(rows))]
+    rows = [rows[i] for i in picked(len(rows), most)]
     if "label" in header:
         at = header.index("label")
         labels = [r.pop(at) for r in rows]
         header.pop(at)
     else:
-        labels = cut_labels(path[:-len(".csv")] + ".labels")
+        labels = cut_labels(path[:-len(".csv")] + ".labels", most)
     out = os.path.join(folder, stem + ".csv")
     with open(out, "w", newline="") as f:
         csv.writer(f).writerows([header, *rows])
     return out, labels
 
 
-def picked(n):
-    return range(n) if n <= MOST else [i * n // MOST for i in range(MOST)]
+def picked(n, most=MOST):
+    return range(n) if n <= most else [i * n // most for i in range(most)]
 
 
-def cut_labels(path):
+def cut_labels(path, most=MOST):
     if not os.path.exists(path):  # several data sets have the same samples: body_test and subject_test, test.labels
         folder, name = os.path.split(path)
         path = os.path.join(folder, name.split("_", 1)[-1])
     with open(path) as f:
         labels = f.read().split("\n")
     labels = labels[:-1] if labels[-1] == "" else labels
-    return [labels[i] for i in picked(len(labels))]
+    return [labels[i] for i in picked(len(labels), most)]
 
 
-def cut(path, kind, folder, stem):
-    """The file with at most MOST rows: its path, and the rows' classes."""
+def cut(path, kind, folder, stem, most=MOST):
+    """The file with at most that many rows: its path, and the rows' classes."""
     if kind == "csv":
-        return cut_table(path, folder, stem)
+        return cut_table(path, folder, stem, most)
     out = os.path.join(folder, stem + (".npy" if kind.startswith("npy") else ".mtx"))
     with opened(path) as f:
         if kind.startswith("npy"):
             x = np.load(f)
-            np.save(out, x[list(picked(len(x)))])
+            np.save(out, x[list(picked(len(x), most))])
         else:
             x = scipy.io.mmread(f).tocsr()
-            scipy.io.mmwrite(out, x[list(picked(x.shape[0]))])
-    return out, cut_labels(path[:-len(kind)] + "labels")
+            scipy.io.mmwrite(out, x[list(picked(x.shape[0], most))])
+    return out, cut_labels(path[:-len(kind)] + "labels", most)
 
 
 def runs_of(program, name, folder, temp):
@@ -130,20 +138,52 @@ def runs_of(program, name, folder, temp):
                     yield (f"{name}:{first}-{same[1]}-{target},transfer,{method},{seed}", [*command, "--bridge", files[same[1]]])
 
 
+def ways_of(name, folder, temp):
+    """(key, command) of the other ways to run auto."""
+    cuts = {}
+    for way, (most, words) in WAYS.items():
+        if most not in cuts:
+            place = os.path.join(temp, str(most))
+            os.mkdir(place)
+            stems = {s: v for s, v in sets_of(folder).items() if ALONE.get(name, s) == s}
+            cuts[most] = {s: cut(path, kind, place, s, most) for s, (path, kind) in stems.items()}
+            for stem, (_, classes) in cuts[most].items():
+                with open(os.path.join(place, stem + ".known"), "w") as f:
+                    f.writelines((c if i % 10 == 0 else "?") + "\n" for i, c in enumerate(classes))
+        files = [path for path, _ in cuts[most].values()]
+        counts = [len(set(classes)) for _, classes in cuts[most].values()]
+        known = ",".join(os.path.join(temp, str(most), s + ".known") for s in cuts[most])
+        told = {"k": ",".join(map(str, counts)), "low": max(2, min(counts) - 1), "high": max(3, max(counts) + 1), "known": known}
+        yield (f"{name},cluster:{way},auto,1",
+               ["cluster", *(w.format(**told) for w in words), *(["--missing", "mean"] if files[0].endswith(".csv") else []), "--seed", "1",
+                "--threads", "1", "-q", "--no-progress", *files])
+
+
+def untimed(value):
+    """A part of result.json without what differs between two runs."""
+    if isinstance(value, dict):
+        return {k: untimed(v) for k, v in value.items() if k not in TIMES}
+    return [untimed(v) for v in value] if isinstance(value, list) else value
+
+
+def hash_of(value):
+    return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()[:16]
+
+
 def result_of(program, command):
-    """(hash of the labels, last objective), or the exit status of a run that was refused."""
+    """(hash of the labels, last objective, hash of the result of auto), or the exit status of a run that was refused."""
     done = subprocess.run([program, *command], capture_output=True, text=True, timeout=900,
                           env=dict(os.environ, OMP_WAIT_POLICY="passive"))
     if done.returncode != 0:
-        return f"status {done.returncode}", ""
+        return f"status {done.returncode}", "", ""
     result = json.loads(done.stdout)
-    labels = json.dumps([t["labels"] for t in result["tasks"]], separators=(",", ":"))
     trace = result["objective"]
-    return hashlib.sha256(labels.encode()).hexdigest()[:16], f"{trace[-1]:.12g}" if trace else ""
+    whole = hash_of(untimed(result)) if result["method"] == "auto" else ""
+    return hash_of([t["labels"] for t in result["tasks"]]), f"{trace[-1]:.12g}" if trace else "", whole
 
 
 def same(a, b):
-    if a[0] != b[0] or bool(a[1]) != bool(b[1]):
+    if a[0] != b[0] or bool(a[1]) != bool(b[1]) or (a[2] and b[2] and a[2] != b[2]):
         return False
     return not a[1] or abs(float(a[1]) - float(b[1])) <= 1e-7 * max(abs(float(a[1])), abs(float(b[1])))
 
@@ -153,14 +193,14 @@ def read(path):
         return {}
     with open(path) as f:
         rows = [line.rstrip("\n").split(",") for line in f if not line.startswith("#")]
-    return {",".join(r[:4]): (r[4], r[5]) for r in rows[1:]}
+    return {",".join(r[:4]): (r[4], r[5], r[6] if len(r) > 6 else "") for r in rows[1:]}
 
 
 def write(path, rows):
     with open(path, "w") as f:
         f.write("# Made by tests/regress/labels.py --write; see tests/golden/README.md.\n")
-        f.write("collection,command,method,seed,labels,objective\n")
-        f.writelines(f"{key},{labels},{objective}\n" for key, (labels, objective) in sorted(rows.items()))
+        f.write("collection,command,method,seed,labels,objective,result\n")
+        f.writelines(f"{key},{labels},{objective},{whole}\n" for key, (labels, objective, whole) in sorted(rows.items()))
 
 
 def main():
@@ -175,22 +215,26 @@ def main():
         print("skipped: no data")
         return 77
     program = os.path.abspath(args.program)
-    known, ran, differ = read(args.file), 0, []
+    known, ran, differ, fresh = read(args.file), 0, [], 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for name, folder in collections().items():
             with tempfile.TemporaryDirectory(prefix="kindred-regress-") as temp:
-                runs = [r for r in runs_of(program, name, folder, temp) if args.only in r[0]]
+                every = itertools.chain(runs_of(program, name, folder, temp), ways_of(name, folder, temp))
+                runs = [r for r in every if args.only in r[0]]
                 for (key, command), found in zip(runs, pool.map(lambda r: result_of(program, r[1]), runs)):
                     ran += 1
                     if args.write:
                         known[key] = found
-                    elif key not in known or not same(found, known[key]):
+                    elif key not in known:
+                        fresh += 1
+                        print(f"{key}: not on record; --write records it", flush=True)
+                    elif not same(found, known[key]):
                         differ.append(key)
-                        print(f"{key}: {known.get(key, 'not on record')} was, {found} is", flush=True)
+                        print(f"{key}: {known[key]} was, {found} is", flush=True)
             print(f"{name}: {len(runs)} runs", flush=True)
             if args.write:
                 write(args.file, known)
-    print(f"{ran} runs, {len(differ)} differ")
+    print(f"{ran} runs, {len(differ)} differ, {fresh} not on record")
     return 1 if differ else 0
 
 
