@@ -1,7 +1,7 @@
 /* The sample reader and the sample sentence of CONTRIBUTING.md at work.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "io/io.h"
 #include "engine/ensemble/poll.h"
+#include "io/io.h"
 #include "tests/unit/unit.h"
 
 extern const kdri_format kdri_format_points;

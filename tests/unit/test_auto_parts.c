@@ -3,12 +3,12 @@
 #include "tests/unit/unit.h"
 
 #include "engine/ensemble/members.h"
+#include "engine/ensemble/poll.h"
 #include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/knn.h"
 #include "engine/graph/similarity.h"
 #include "jobs/job.h"
-#include "engine/ensemble/poll.h"
 
 /* Directions: cluster c of k has large entries in columns c * d / k and on. Unit clusters are far apart. */
 static double *make_blobs(kdri_rng *rng, int64_t n, int64_t d, int64_t k, double noise)
