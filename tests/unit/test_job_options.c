@@ -32,12 +32,10 @@ static void set__values__fill_the_options(void **state)
 	kdr_job *job = new_job(ctx, KDR_FAMILY_CLUSTER);
 	kdr_job_options *o = kdr_job_options_of(job);
 	static const char *const values[][2] = {
-		{ "method", "kmeans" },      { "set", "max_iter=7" },
-		{ "clusters", "4" },         { "pooled", "true" },
-		{ "quality", "1" },          { "resamples", "0" },
-		{ "report-features", "3" },  { "norm", "l2" },
-		{ "top-features", "10" },    { "top-by", "variance" },
-		{ "fit-on", "each" },        { "new-clusters", "no" },
+		{ "method", "kmeans" },      { "set", "max_iter=7" }, { "clusters", "4" },
+		{ "pooled", "true" },        { "quality", "1" },      { "resamples", "0" },
+		{ "report-features", "3" },  { "norm", "l2" },        { "top-features", "10" },
+		{ "top-by", "variance" },    { "fit-on", "each" },    { "new-clusters", "no" },
 		{ "features-from", "msda" },
 	};
 	assert_string_equal(o->method, "auto");
