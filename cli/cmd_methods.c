@@ -25,7 +25,7 @@ static const struct {
 	{ KDR_ALGO_MONOTONE, "monotone", "the objective never increases" },
 	{ KDR_ALGO_PREDICT, "predict", "labels new samples from a saved model" },
 	{ KDR_ALGO_WEIGHTS, "weights", "supports sample weights" },
-	{ KDR_ALGO_KNOWN, "known", "uses known classes and links of samples" },
+	{ KDR_ALGO_KNOWN, "known", "uses known classes of samples" },
 	{ KDR_ALGO_NONNEG, "nonnegative", "needs values >= 0" },
 	{ KDR_ALGO_AUTO_K, "auto_k", "can choose k (-k auto)" },
 	{ KDR_ALGO_OWN_FEATURES, "own_features", "source and target may have different features" },

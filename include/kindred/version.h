@@ -11,7 +11,8 @@
 #define KDR_VERSION_PATCH 0
 #define KDR_VERSION       "0.2.0"
 
-/* Returns the version of the library in use, such as "0.2.0". KDR_VERSION is the version of the header. Cost: O(1). */
+/* Returns the version of the library in use: that of a release, such as "0.3.0"; of what is built between releases "0.3.0-dev", with
+ * the commit after a "+" where it is known: "0.3.0-dev+858c0022". KDR_VERSION is the version of the header. Cost: O(1). */
 KDR_API const char *kdr_version(void);
 /* Returns the compiler, the BLAS and the optional parts of this build, one per line, with what is not available without
  * each missing part. Cost: O(1). */

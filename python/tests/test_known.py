@@ -1,4 +1,4 @@
-"""Known classes and links of samples while clustering. SPDX-License-Identifier: BSD-3-Clause"""
+"""Known classes while clustering. SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import tempfile
 import unittest
