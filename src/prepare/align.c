@@ -173,8 +173,7 @@ static int64_t disjoint_from(kdr_data *const *tasks, int64_t t, const kdri_colum
 	return -1;
 }
 
-/* The category of the data set that a name is a text of, such as `city=Paris`; -1: none. */
-static int64_t category_of(const kdr_data *d, const char *name)
+int64_t kdri_category_of(const kdr_data *d, const char *name)
 {
 	for (int64_t c = 0; d->sheet && d->sheet->source && c < d->sheet->ncolumns; c++) {
 		size_t n = strlen(d->sheet->columns[c].name);
@@ -201,10 +200,10 @@ static const char *instead(const kdr_prep *prep, const kdri_columns *columns)
  * `d` lacks and another one has, otherwise that of its own name. */
 static size_t shown_length(kdr_data *const *tasks, int64_t count, const kdr_data *d, const char *name)
 {
-	if (category_of(d, name) >= 0)
+	if (kdri_category_of(d, name) >= 0)
 		return strlen(name);
 	for (int64_t t = 0; t < count; t++) {
-		int64_t c = category_of(tasks[t], name);
+		int64_t c = kdri_category_of(tasks[t], name);
 		if (c >= 0)
 			return strlen(tasks[t]->sheet->columns[c].name);
 	}
@@ -229,7 +228,7 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		name_list missing = { .count = 0 };
 		const bool table = prep->options.scale == KDR_SCALE_TABLE, each = table || mixed;
 		for (int64_t u = 0; u < all->count && (each || missing.count < EXAMPLES); u++)
-			if (marks[u].task != t && !(table && category_of(tasks[t], all->names[u]) >= 0))
+			if (marks[u].task != t && !(table && kdri_category_of(tasks[t], all->names[u]) >= 0))
 				list_add_part(&missing, all->names[u],
 				              mixed ? shown_length(tasks, count, tasks[t], all->names[u])
 				                    : strlen(all->names[u]));
@@ -266,9 +265,9 @@ static kdr_status nothing_shared(kdr_context *ctx, kdr_data *const *tasks, int64
 	        (long long)count);
 }
 
-static bool has_feature(const kdr_data *d, const kdri_columns *columns, int64_t u)
+bool kdri_has_column(const kdri_columns *columns, int64_t cols, int64_t u)
 {
-	for (int64_t j = 0; j < d->cols; j++)
+	for (int64_t j = 0; j < cols; j++)
 		if (columns->to[j] == u)
 			return true;
 	return false;
@@ -304,8 +303,8 @@ static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 	for (int64_t u = 0; u < all->count; u++) {
 		for (int64_t t = 0; t < count && number[u] < count;
 		     t++) /* a text that no row has is no lack */
-			number[u] += category_of(tasks[t], all->names[u]) >= 0 &&
-			             !has_feature(tasks[t], &columns[t], u);
+			number[u] += kdri_category_of(tasks[t], all->names[u]) >= 0 &&
+			             !kdri_has_column(&columns[t], tasks[t]->cols, u);
 		kept += number[u] == count;
 	}
 	if (kept == 0)
@@ -451,7 +450,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		int64_t u = kdri_names_find(table, d->features[j]);
 		c->to[j] = u;
 		if (u < 0) {
-			const int64_t category = category_of(d, d->features[j]);
+			const int64_t category = kdri_category_of(d, d->features[j]);
 			const bool known = category >= 0 && knows_category(prep, d, category);
 			list_add(known ? &new_texts : &unknown, d->features[j]);
 			continue;
@@ -463,7 +462,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 	}
 	for (int64_t u = 0; u < prep->cols; u++)
 		if (column_of[u] < 0 &&
-		    category_of(d, prep->names[u]) < 0) /* a text that no row has is no lack */
+		    kdri_category_of(d, prep->names[u]) < 0) /* a text that no row has is no lack */
 			list_add_part(&missing, prep->names[u],
 			              prep->group && prep->group[u] >= 0 ? strcspn(prep->names[u], "=")
 			                                                 : strlen(prep->names[u]));
@@ -537,7 +536,7 @@ kdr_status kdri_align_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 		if (has[u])
 			continue;
 		if (c->text_of)
-			c->text_of[c->nabsent] = category_of(d, prep->names[u]);
+			c->text_of[c->nabsent] = kdri_category_of(d, prep->names[u]);
 		c->absent[c->nabsent++] = u;
 	}
 done:

@@ -78,6 +78,20 @@ done:
 	return st;
 }
 
+/* Whether --columns names the category that aligned column u is a text of, and some task has only other texts of it. */
+static bool asked_level(kdr_data *const *tasks, int64_t count, const kdri_columns *columns, const char *name,
+                        int64_t u)
+{
+	for (int64_t t = 0; t < count; t++) {
+		const kdri_sheet *sheet = tasks[t]->sheet;
+		const int64_t c = kdri_category_of(tasks[t], name);
+		if (c >= 0 && sheet->asked && sheet->asked[c] &&
+		    !kdri_has_column(&columns[t], tasks[t]->cols, u))
+			return true;
+	}
+	return false;
+}
+
 /* Marks aligned columns with one value in all tasks. */
 static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks,
                                  int64_t count, const kdri_columns *columns, bool *drop)
@@ -110,7 +124,9 @@ static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 	for (int64_t u = 0; u < prep->cols; u++) {
 		/* A task without the column has zeros instead or, with scale table, missing values. */
 		varies[u] = varies[u] ||
-		            (with[u] < count && value[u] != 0 && prep->options.scale != KDR_SCALE_TABLE);
+		            (with[u] < count && value[u] != 0 &&
+		             (prep->options.scale != KDR_SCALE_TABLE ||
+		              (prep->names && asked_level(tasks, count, columns, prep->names[u], u))));
 		left = left || (varies[u] && !drop[u]);
 	}
 	for (int64_t u = 0; u < prep->cols && left; u++)

@@ -121,6 +121,10 @@ kdr_status kdri_align_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_d
                              kdri_columns *columns);
 void kdri_align_free(kdr_context *ctx, kdri_columns *columns);
 
+/* The category of the data set that a name is a text of, such as `city=Paris`; -1: none. */
+int64_t kdri_category_of(const kdr_data *d, const char *name);
+/* Whether one of `cols` columns is aligned column u. */
+bool kdri_has_column(const kdri_columns *columns, int64_t cols, int64_t u);
 /* Sets identity and increasing by `to`, of `from` columns to `cols`. */
 static inline void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
 {

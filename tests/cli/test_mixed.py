@@ -274,6 +274,16 @@ class Apart(CliTest):
         self.assertIn("skipped: 'Year',", said)
         self.assertEqual(self.result()["tasks"][0]["columns"][1]["features"], 1)
 
+    def test_a_category_that_is_constant_in_each_stays_if_asked_for(self):
+        self.shop("berlin", 10000, 2019)
+        self.shop("paris", 50000, 2020)
+        for more in ([], ["--scale", "standard"]):
+            self.warned("berlin.csv", "paris.csv", more=["--columns", "+City", *more])
+            for task in self.result()["tasks"]:
+                self.assertEqual({c["name"]: c["features"] for c in task["columns"]}["City"], 1, more)
+            self.run_kindred("cluster", "-k", 3, "-q", "-o", "out", "--force", *more, "berlin.csv", "paris.csv")
+            self.assertEqual({c["name"]: c["features"] for c in self.result()["tasks"][0]["columns"]}["City"], 0, more)
+
     def test_measurements_that_do_not_overlap_stay_and_are_named(self):
         self.shop("berlin", 10000, 2019)
         self.shop("paris", 50000, 2019, shift=40)
