@@ -256,12 +256,14 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 			}
 			continue;
 		}
+		/* Columns of texts without a title have a number, which is x2 without the x. */
+		const char *called = x->name + (which == NOTE_TEXT && !s->header);
 		int n = snprintf(text, sizeof text, "%.60s: %s%s%s%s", x->name, notes[which].what,
 		                 x->why[0] ? " (" : "", x->why, x->why[0] ? ")" : "");
 		for (const char *hint = notes[which].hint; *hint; hint += *hint == '*') {
 			const int plain = (int)strcspn(hint, "*");
 			n += snprintf(text + n, sizeof text - (size_t)n, "%.*s%.60s", plain, hint,
-			              hint[plain] ? x->name : "");
+			              hint[plain] ? called : "");
 			hint += plain;
 		}
 		KDRI_DO(sheet_notes_add(ctx, text, list, count));

@@ -83,7 +83,7 @@ class Messages(CliTest):
 
     def test_no_table(self):
         self.write("t.csv", "".join(f"{TEXTS[i % 3]} {i}\n" for i in ROWS))
-        self.exactly("t.csv: no usable column: column 1 is free text; use --text-column 1 to count its words", "cluster", "-k", 3, "t.csv", code=3)
+        self.exactly("t.csv: no usable column: column 1 is free text; use --text-column 1 to count its words, or its title if the first row has titles", "cluster", "-k", 3, "t.csv", code=3)
         self.run_kindred("cluster", "-k", 3, "--text-column", 1, "-o", "words", "t.csv")
         self.write("b.csv", bytes(200 + i % 50 for i in range(300)))
         self.exactly("b.csv: one line, no data: is this a CSV file?", "cluster", "-k", 3, "b.csv", code=3)

@@ -188,7 +188,13 @@ class Missing(Tables):
         done = self.run_kindred("convert", "--missing", "zero", "w.csv", "o.csv")
         column(["a", "b"] * 60 + ["none", ""])
         done = self.run_kindred("convert", "--missing", "zero", "--force", "w.csv", "o.csv")
-        self.assertIn("column 'k': 'none' is treated as missing (1 of 122 cells)", done.stderr)
+        said = "column 'k': 'none' is treated as missing (1 of 122 cells); use --recode 'k:none=NEW' to make it a category"
+        self.assertEqual(done.stderr.count(said), 1)
+        self.assertIn("'none' is treated as missing (1 of 122 cells)", self.run_kindred("inspect", "--missing", "zero", "w.csv").stdout)
+        done = self.run_kindred("cluster", "-k", 2, "-m", "kmeans", "--missing", "zero", "-o", "words", "w.csv")
+        self.assertEqual((done.stdout + done.stderr).count(said), 1)
+        with open(self.path("words/result.json")) as f:
+            self.assertIn("w.csv: " + said, json.load(f)["warnings"])
         self.assertEqual(self.table("w.csv", "--missing", "zero", "--na", "none")[0], ["x", "k=a", "k=b"])
         self.assertEqual(self.table("w.csv", "--missing", "zero", "--recode", "k:none=c")[0], ["x", "k=a", "k=b", "k=c"])
         column(["yes", "none", "none"] * 30)

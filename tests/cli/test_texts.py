@@ -34,6 +34,18 @@ class Texts(TextsTest):
         with open(self.path(out + "/features.csv"), newline="") as f:
             return {row["feature"] for row in csv.DictReader(f)}
 
+    def test_a_header_above_nothing_but_texts(self):
+        draw = random.Random(4)
+        said = [" ".join(draw.choice(words) for _ in range(40)) for words in ("car wheel road engine".split(), "sun moon star rain".split()) for _ in range(20)]
+        for name, lines in (("one.csv", ["text", *said]), ("two.csv", ["title,text", *(f"{t.upper()},{t}" for t in said)]),
+                            ("three.csv", ["Export of May", "", "title,text", *(f'"{t.upper()}","{t}, so"' for t in said)])):
+            self.write(name, "\n".join(lines) + "\n")
+            self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--force", "--text-column", "text", name)
+            self.assertEqual(len(self.read("out/" + name.replace(".csv", ".labels")).split()), 40, name)  # the header is none of them
+            self.assertIn("40 texts", self.run_kindred("inspect", "--text-column", "text", name).stdout)
+        self.fails("cluster", "-k", 2, "two.csv", code=3, says="column 2 is free text; use --text-column 2 to count its words, or its title if")
+        self.assertIn("use --text-column '2' to compare", self.run_kindred("inspect", "two.csv", code=None).stdout)
+
     def test_stop_words_rare_words_and_headers_are_removed(self):
         self.folder("texts", head=lambda i: f"From: user{i}@example.org\nSubject: news\nMessage-ID: <{i}@host>\n\n")
         out = self.run_kindred("cluster", "-v", "-k", 2, "-o", "out", "--score", "texts").stdout

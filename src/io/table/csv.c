@@ -141,6 +141,12 @@ const char *kdri_csv_title(const kdri_csv_layout *l, int64_t field, char room[24
 	return room;
 }
 
+const char *kdri_csv_text_column(const kdri_csv_layout *l, int64_t field, char room[24])
+{
+	const char *title = kdri_csv_title(l, field, room);
+	return title == room ? room + 1 : title; /* x2 without the x */
+}
+
 kdr_status kdri_csv_no_column(kdr_context *ctx, const char *path, const kdri_csv_layout *l,
                               const char *wanted, const char *what)
 {

@@ -77,6 +77,8 @@ kdr_status kdri_csv_no_column(kdr_context *ctx, const char *path, const kdri_csv
                               const char *wanted, const char *what);
 /* The title of a field, or x1, x2, ... in `room`. */
 const char *kdri_csv_title(const kdri_csv_layout *l, int64_t field, char room[24]);
+/* What --text-column calls a field: its title, or its number if the file has no header. */
+const char *kdri_csv_text_column(const kdri_csv_layout *l, int64_t field, char room[24]);
 
 /* csv_rows.c: reads all rows according to the layout's roles into a matrix, names and classes. */
 typedef struct kdri_csv_table {

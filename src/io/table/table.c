@@ -114,7 +114,7 @@ static kdr_status remark_column(kdr_context *ctx, const kdri_csv_layout *l, int6
 		snprintf(
 		        then, sizeof then,
 		        "skipped; use --text-column '%.60s' to compare its words instead, or --columns '%.60s:category' to keep it",
-		        name, name);
+		        kdri_csv_text_column(l, j, title), name);
 		break;
 	case KDR_COLUMN_EMPTY: snprintf(then, sizeof then, "skipped"); break;
 	case KDR_COLUMN_NUMBER:

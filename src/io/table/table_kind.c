@@ -96,15 +96,18 @@ static kdr_status take_words(const decision *d, int64_t j)
 	enum { FREQUENT = 50 }; /* more than one of 50 cells */
 	kdri_evidence *e = &d->survey->fields[j];
 	kdri_role *role = &d->l->roles[j];
-	char title[24];
+	char title[24], then[200];
+	const char *name = kdri_csv_title(d->l, j, title);
 	int64_t index;
 	role->words = e->words > 0 && (e->missing == e->words || e->words * FREQUENT > e->cells);
-	if (e->words > 0 && !role->words)
-		kdri_warning(
-		        d->ctx,
-		        "column '%.60s': '%.40s' is treated as missing (%lld of %lld cells); use --recode '%.60s:%.40s=NEW' to make it a category",
-		        kdri_csv_title(d->l, j, title), e->word_texts.names[0], (long long)e->words,
-		        (long long)e->cells, kdri_csv_title(d->l, j, title), e->word_texts.names[0]);
+	if (e->words > 0 && !role->words) {
+		snprintf(then, sizeof then, "use --recode '%.60s:%.40s=NEW' to make it a category", name,
+		         e->word_texts.names[0]);
+		KDRI_DO(kdri_finding_add(d->ctx, d->findings, 0, false, then,
+		                         "column '%.60s': '%.40s' is treated as missing (%lld of %lld cells)",
+		                         name, e->word_texts.names[0], (long long)e->words,
+		                         (long long)e->cells));
+	}
 	for (int64_t i = 0; role->words && i < e->word_texts.count; i++)
 		KDRI_DO(kdri_names_add(d->ctx, &e->texts, e->word_texts.names[i],
 		                       strlen(e->word_texts.names[i]), &index));
@@ -344,7 +347,7 @@ static kdr_status check_prose(const decision *d, const kdri_column_specs *specs)
 	if (prose < 0 || others == 0 || others > FEW || specs->count > 0 || specs->numbers ||
 	    d->options->terms)
 		return KDR_OK;
-	const char *name = kdri_csv_title(l, prose, title);
+	const char *name = kdri_csv_text_column(l, prose, title);
 	snprintf(
 	        then, sizeof then,
 	        "use --text-column '%.60s' to compare the texts, or --columns '%.60s:text' to use only the other columns",
@@ -401,10 +404,12 @@ static kdr_status no_columns(const decision *d, const char *path)
 		if (l->roles[j].kind == KDR_COLUMN_TEXT ||
 		    (l->roles[j].kind == KDR_COLUMN_ID && l->fields == 1)) {
 			snprintf(what, sizeof what, "%s is free text", kdri_place(l, 0, j, place));
-			snprintf(then, sizeof then,
-			         l->header ? "use --text-column '%.60s' to count its words"
-			                   : "use --text-column %.60s to count its words",
-			         l->header ? kdri_csv_title(l, j, title) : place + strlen("column "));
+			snprintf(
+			        then, sizeof then,
+			        l->header
+			                ? "use --text-column '%.60s' to count its words"
+			                : "use --text-column %.60s to count its words, or its title if the first row has titles",
+			        kdri_csv_text_column(l, j, title));
 		}
 	for (int64_t j = 0; j < KDRI_MIN(l->fields, 3); j++)
 		kdri_list_add(names, sizeof names, "'%.40s'", kdri_csv_title(l, j, title));
