@@ -1,6 +1,7 @@
 /* kindred inspect. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 #include "core/system.h"
+#include "core/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static const char *are(int64_t count, const char *noun)
 static void put_problems(problems *p, const kdr_data *data, const kdr_inspection *s)
 {
 	const bool counts = are_counts(s);
+	char row[KDRI_ROW_NAME];
 	if (strstr(kdr_data_path(data), ".h5ad")) /* methods for cells need to know */
 		problem(p,
 		        counts ? "normalised for every method unless --weight is given; use --weight none to turn this off"
@@ -87,8 +89,8 @@ static void put_problems(problems *p, const kdr_data *data, const kdr_inspection
 		        false, counts ? "the values are counts" : "the values are not counts");
 	if (s->nonfinite > holes_of(data))
 		problem(p, "error: fix the file, or use --missing for empty cells in CSV files", true,
-		        "%s NaN or infinite, the first in row %lld, column %lld", are(s->nonfinite, "value"),
-		        (long long)s->bad_row + 1, (long long)s->bad_col + 1);
+		        "%s NaN or infinite, the first in %s, column %lld", are(s->nonfinite, "value"),
+		        kdri_row_name(data, s->bad_row, row), (long long)s->bad_col + 1);
 	if (s->duplicate_names)
 		problem(p, "error if data sets are aligned by name; use --features position to ignore names",
 		        true, "%s occur%s more than once", cli_count(s->duplicate_names, "feature name"),

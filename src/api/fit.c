@@ -60,18 +60,22 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 	return KDR_OK;
 }
 
-static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, const kdr_task *t)
+static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, const kdr_task *t,
+                                    const kdr_data *data)
 {
+	char name[KDRI_ROW_NAME];
 	const kdr_mat *x = &t->x;
 	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++)
-			if (row.val[p] < 0)
+			if (row.val[p] < 0) {
+				kdri_snprintf(name, sizeof name, "row %lld", (long long)i + 1);
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "data set %s: row %lld, column %lld is %g, but method '%s' needs values >= 0; use --scale minmax",
-				        kdri_task_name(t), (long long)i + 1,
+				        "data set %s: %s, column %lld is %g, but method '%s' needs values >= 0; use --scale minmax",
+				        kdri_task_name(t), data ? kdri_row_name(data, i, name) : name,
 				        (long long)kdri_entry_column(&row, p) + 1, row.val[p], algo->id);
+			}
 	}
 	return KDR_OK;
 }
@@ -114,16 +118,22 @@ kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *
 	return KDR_OK;
 }
 
+kdr_status kdri_check_entries(kdr_context *ctx, const kdr_algo *algo, const kdr_task *t, const kdr_data *data,
+                              bool missing)
+{
+	const kdri_traits traits = kdri_traits_here(ctx, &t->x);
+	if (traits.infinite) /* says where */
+		KDRI_DO(kdri_mat_check_values(ctx, &t->x, kdri_task_name(t), data, missing));
+	return (algo->flags & KDR_ALGO_NONNEG) && traits.negative ? check_nonnegative(ctx, algo, t, data)
+	                                                          : KDR_OK;
+}
+
 static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
                              const kdr_task *t)
 {
 	int64_t n = kdr_mat_rows(&t->x), all;
 	KDRI_DO(check_ranks(ctx, t, &all));
-	const kdri_traits traits = kdri_traits_here(ctx, &t->x);
-	if (traits.infinite) /* says where */
-		KDRI_DO(kdri_mat_check_values(ctx, &t->x, kdri_task_name(t), problem->category != NULL));
-	if ((algo->flags & KDR_ALGO_NONNEG) && traits.negative)
-		KDRI_DO(check_nonnegative(ctx, algo, t));
+	KDRI_DO(kdri_check_entries(ctx, algo, t, NULL, problem->category != NULL));
 	KDRI_DO(kdri_check_k(ctx, algo, t, all));
 	if (t->init && t->k == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "data set %s: initial labels need a specified k",

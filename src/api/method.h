@@ -171,6 +171,10 @@ void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *f
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo);
 /* Returns KDR_ERR_ARGUMENT if a clustering method cannot form the k clusters of a task from `samples` samples (of all
  * ranks). */
+/* Whether a method can compute with the values of a task; `missing`: NaN is allowed. `data`, unless NULL, has its rows, by which errors name
+ * them. */
+kdr_status kdri_check_entries(kdr_context *ctx, const kdr_algo *algo, const kdr_task *task,
+                              const kdr_data *data, bool missing);
 kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *task, int64_t samples);
 
 /* Returns all numbers of an option and their count, which is 1 except for KDR_OPTION_REALS; NULL and 0 if `name` is

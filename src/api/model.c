@@ -170,7 +170,7 @@ kdr_status kdri_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, 
 	if (!tables)
 		KDRI_DO(kdri_table_encode(ctx, m->prep, task, data));
 	kdr_mat x = kdr_data_mat(data);
-	KDRI_DO(kdri_mat_check_values(ctx, &x, data->name, tables));
+	KDRI_DO(kdri_mat_check_values(ctx, &x, data->name, data, tables));
 	KDRI_DO(kdri_predict(ctx, m->algo, m->fitted, m->options, task, &x, labels));
 	kdri_known_apply(m->fitted, task, &x, labels);
 	return KDR_OK;

@@ -633,6 +633,7 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 	kdri_groups own = { 0 };
 	kdri_names taken = { .borrows = true };
 	kdr_data **sets = NULL;
+	char called[KDRI_ROW_NAME];
 	int64_t *begin = NULL, *order = NULL, *first = NULL, made = 0;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
@@ -652,8 +653,8 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 	for (int64_t i = 0; i < data->rows; i++) {
 		if (g->of[i] < 0)
 			KDRI_FAIL(ctx, KDR_ERR_DATA,
-			          "%s: row %lld has no value in the task column; every row needs one",
-			          data->path[0] ? data->path : data->name, (long long)i + 1);
+			          "%s: %s has no value in the task column; every row needs one",
+			          data->path[0] ? data->path : data->name, kdri_row_name(data, i, called));
 		begin[g->of[i] + 1]++;
 	}
 	for (int64_t k = 0; k < g->count; k++)

@@ -41,6 +41,26 @@ const char *kdri_path_sheet(const char *path)
 	return NULL;
 }
 
+int64_t kdri_file_row(const kdr_data *data, int64_t row)
+{
+	const int64_t *origin = kdr_data_origin(data, NULL);
+	const kdr_left_out *skipped;
+	int64_t at = (origin ? origin[row] : row) + 1;
+	for (int64_t i = 0; !origin && (skipped = kdr_data_left_out_at(data, i)) && skipped->row <= at; i++)
+		at++;
+	return at;
+}
+
+const char *kdri_row_name(const kdr_data *data, int64_t row, char room[KDRI_ROW_NAME])
+{
+	const char *const *ids = kdr_data_ids(data);
+	const char *id = ids ? ids[row] : "";
+	kdri_snprintf(room, KDRI_ROW_NAME, "row %lld%s%.50s%s", (long long)kdri_file_row(data, row),
+	              *id ? " (id '" : "", id, *id ? "')" : "");
+	kdri_one_line(room);
+	return room;
+}
+
 /* Whether another sheet of this workbook has no name but its own. */
 static bool has_sibling(const kdr_task_path *paths, int64_t count, int64_t at, const char *sheet)
 {

@@ -21,6 +21,11 @@ int kdri_word_index(const char *const *words, const char *word);
 void kdri_unknown_method(const char *id, const kdr_family *family, char *text, size_t room);
 /* The sheet in the path of a sheet of a workbook, after the colon; NULL: the path has none. */
 const char *kdri_path_sheet(const char *path);
+/* The row of the file that a row of a data set is, from 1: as kdr_left_out counts, without a header. */
+int64_t kdri_file_row(const kdr_data *data, int64_t row);
+/* What a row is called in messages: "row 12 (id 'c7')", or "row 12" if it has no id. */
+enum { KDRI_ROW_NAME = 96 };
+const char *kdri_row_name(const kdr_data *data, int64_t row, char room[KDRI_ROW_NAME]);
 /* Names data sets that have no name and would not have that of their file: standard input, and sheets of one workbook, which would all
  * have its name. Names borrow from the paths. */
 void kdri_name_paths(kdr_task_path *paths, int64_t count);

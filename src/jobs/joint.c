@@ -1,6 +1,7 @@
 /* The fit of a job in two halves. SPDX-License-Identifier: BSD-3-Clause */
 #include "jobs/joint.h"
 
+#include "comm/comm.h"
 #include "prepare/prep.h"
 
 /* Features learned on all data sets together replace their columns. If the run is stopped in this step, the columns
@@ -80,6 +81,9 @@ kdr_status kdri_joint_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kd
 	if (job->feature_options)
 		KDRI_DO(job_learn(ctx, job, tasks, about->ntasks, &j->learnt));
 	KDRI_DO(kdri_inspect(ctx, &j->problem, &j->seen));
+	/* The fit itself does not know the rows of files. */
+	for (int64_t t = 0; t < about->ntasks && !kdri_together(ctx); t++)
+		KDRI_DO(kdri_check_entries(ctx, job->algo, &tasks[t], data[t], j->problem.category != NULL));
 	ctx->no_model = job->wanted->no_model && !job->wanted->model;
 	KDRI_DO(kdri_fit_begin(ctx, kdri_algo_of(job->algo), &j->problem, job->options, f));
 	if (j->polls)

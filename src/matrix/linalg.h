@@ -56,8 +56,9 @@ kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out);
 /* The number of rows in which each column is neither 0 nor missing. */
 void kdri_mat_col_counts(kdr_context *ctx, const kdr_mat *x, int64_t *counts);
 /* Returns KDR_ERR_DATA naming the first entry that is NaN or infinite; with `missing`, NaN is allowed. `what` is the
- * task's name. */
-kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, bool missing);
+ * task's name; `data`, unless NULL, has its rows. */
+kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, const kdr_data *data,
+                                 bool missing);
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
 
 /* An owned matrix, such as the result of stacking or transposing. */

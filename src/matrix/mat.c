@@ -382,7 +382,22 @@ static bool all_finite(const double *v, int64_t n)
 	return !bad;
 }
 
-kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, bool missing)
+/* The error for entry p of row i. */
+static kdr_status not_finite(kdr_context *ctx, const char *what, const kdr_data *data, int64_t i,
+                             const kdri_entries *row, int64_t p)
+{
+	char name[KDRI_ROW_NAME];
+	const double v = row->val[p];
+	kdri_snprintf(name, sizeof name, "row %lld", (long long)i + 1);
+	return kdri_fail(ctx, KDR_ERR_DATA, "data set %s: %s, column %lld is %s", what,
+	                 data ? kdri_row_name(data, i, name) : name, (long long)kdri_entry_column(row, p) + 1,
+	                 isnan(v) ? "nan"
+	                 : v > 0  ? "inf"
+	                          : "-inf");
+}
+
+kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, const kdr_data *data,
+                                 bool missing)
 {
 	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK, bad = blocks;
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) \
@@ -400,19 +415,14 @@ kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char 
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++)
 			if (!isfinite(row.val[p]) && !(missing && isnan(row.val[p])))
-				return kdri_fail(ctx, KDR_ERR_DATA,
-				                 "data set %s: row %lld, column %lld is %s", what,
-				                 (long long)i + 1, (long long)kdri_entry_column(&row, p) + 1,
-				                 isnan(row.val[p]) ? "nan"
-				                 : row.val[p] > 0  ? "inf"
-				                                   : "-inf");
+				return not_finite(ctx, what, data, i, &row, p);
 	}
 	return KDR_OK;
 }
 
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what)
 {
-	return kdri_mat_check_values(ctx, x, what, false);
+	return kdri_mat_check_values(ctx, x, what, NULL, false);
 }
 
 void kdri_mat_col_counts(kdr_context *ctx, const kdr_mat *x, int64_t *counts)

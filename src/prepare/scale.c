@@ -390,6 +390,7 @@ kdr_status kdri_check_zeros(kdr_context *ctx, const kdr_prep *prep, int64_t set,
 	if (!prep->offset || d->kind != KDR_MAT_CSR)
 		return KDR_OK;
 	const double *offset = prep->offset + set * prep->cols;
+	char called[KDRI_ROW_NAME];
 	int64_t needed = 0;
 	for (int64_t j = 0; j < prep->cols; j++)
 		needed += moves_zero(prep, offset, j);
@@ -405,9 +406,9 @@ kdr_status kdri_check_zeros(kdr_context *ctx, const kdr_prep *prep, int64_t set,
 		const char *name = prep->names ? prep->names[j] : "";
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "data set %s is sparse, and scale %s would turn the zero in row %lld, column %lld%s%.60s%s into %g (the column's %s is %g); dense data are needed",
-		        d->name, kdri_scale_names[prep->options.scale], (long long)i + 1, (long long)j + 1,
-		        *name ? " ('" : "", name, *name ? "')" : "",
+		        "data set %s is sparse, and scale %s would turn the zero in %s, column %lld%s%.60s%s into %g (the column's %s is %g); dense data are needed",
+		        d->name, kdri_scale_names[prep->options.scale], kdri_row_name(d, i, called),
+		        (long long)j + 1, *name ? " ('" : "", name, *name ? "')" : "",
 		        -offset[j] / prep->divisor[set * prep->cols + j],
 		        prep->centred ? "mean" : "smallest value", offset[j]);
 	}

@@ -95,12 +95,13 @@ kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 		const char *least_text = b->value > 0                               ? "up to 1e290"
 		                         : prep->options.weight == KDR_WEIGHT_LOG1P ? "above -1"
 		                                                                    : ">= 0";
+		char called[KDRI_ROW_NAME];
 		bool finite = isfinite(b->value);
-		return kdri_fail(
-		        ctx, KDR_ERR_DATA, "data set %s: row %lld, column %lld%s%.60s%s is %g: %s%s%s%s",
-		        d->name, (long long)b->row + 1, (long long)b->column + 1, *name ? " ('" : "", name,
-		        *name ? "')" : "", b->value, finite ? "weight " : "values must be finite",
-		        finite ? weight : "", finite ? " needs values " : "", finite ? least_text : "");
+		return kdri_fail(ctx, KDR_ERR_DATA, "data set %s: %s, column %lld%s%.60s%s is %g: %s%s%s%s",
+		                 d->name, kdri_row_name(d, b->row, called), (long long)b->column + 1,
+		                 *name ? " ('" : "", name, *name ? "')" : "", b->value,
+		                 finite ? "weight " : "values must be finite", finite ? weight : "",
+		                 finite ? " needs values " : "", finite ? least_text : "");
 	}
 	return KDR_OK;
 }

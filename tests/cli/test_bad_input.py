@@ -1,8 +1,10 @@
 """Bad input: one clear line, the right exit status, nothing half-written."""
 import gzip
+import math
 import os
 import random
 import resource
+import struct
 import subprocess
 import unittest
 
@@ -46,6 +48,31 @@ class BadInput(CliTest):
             self.cluster(self.write("a.csv", f"x,y\n1,2\n3,{bad}\n5,6\n"), code=3, says=["a.csv", "3"])
         mtx = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 nan\n2 2 1\n"
         self.cluster(self.write("a.mtx", mtx), code=3, says="nan")
+
+    def test_rows_are_those_of_the_file_and_have_their_id(self):
+        rows = [f"c{i},{'ab'[i % 2]},{i + 1},{i * i % 7 + 1}" for i in range(20)]
+        rows[2] = "c2,a,,4"  # skipped: it has a missing value
+        rows[5] = "c5,b,-3,4"
+        path = self.write("a.csv", "Sales by customer\n\nid,shop,x,y\n" + "\n".join(rows) + "\n")
+        log1p = ["--missing", "drop-row", "--weight", "log1p", "--scale", "none", "--columns", "x,y,id:id", path]
+        says = ["row 6 (id 'c5'), column 1 ('x') is -3: weight log1p needs values above -1"]
+        self.cluster(*log1p, code=3, says=says)
+        self.cluster(*log1p, "--task-column", "shop", code=3, says=["data set b: " + says[0]])
+        self.fails("transfer", "-m", "nmtf", "--missing", "drop-row", "--scale", "none", "--columns", "x,y,id:id", "--source", path,
+                   "--label-column", "shop", "--target", path, code=3,
+                   says=["row 6 (id 'c5'), column 1 is -3, but method 'nmtf' needs values >= 0"])
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--missing", "zero", "--task-column", "shop", "-q", "--save-model", "m.h5", path)
+        gap = self.write("gap.csv", "id,shop,x,y\nc0,a,1,1\nc1,,2,2\nc2,b,1,2\n")
+        self.fails("predict", "--model", "m.h5", "--task-column", "shop", gap, code=3, says=["gap.csv: row 2 (id 'c1') has no value in the --task-column"])
+
+    def test_rows_of_arrays_are_those_of_the_file(self):
+        x = [float(i) for i in range(60)]
+        x[12 * 3 + 1] = math.nan
+        head = "{'descr': '<f8', 'fortran_order': False, 'shape': (20, 3), }".ljust(117) + "\n"
+        self.write("z.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<60d", *x))
+        self.write("z.ids", "".join(f"n{i}\n" for i in range(20)))
+        self.cluster("z.npy", code=3, says=["data set z: row 13 (id 'n12'), column 2 is nan"])
+        self.assertIn("the first in row 13 (id 'n12'), column 2", self.run_kindred("inspect", "z.npy", code=None).stdout)
 
     def test_bytes_that_are_no_text(self):
         for text in (b"x,y\n1,2\n3,\x004\n5,6\n", b"x,y\n1,2\n\x00\x01\xfe\x80,3\n"):

@@ -146,6 +146,7 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 	kdr_result *result = NULL, *part = NULL;
 	kdr_data *some = NULL;
 	int64_t *rows = NULL, *labels = NULL, *task = NULL, k = 0;
+	char called[KDRI_ROW_NAME];
 	bool first = true;
 	KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &task, g->count));
@@ -153,8 +154,8 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 		if (g->of[i] < 0)
 			KDRI_FAIL(
 			        ctx, KDR_ERR_DATA,
-			        "%s: row %lld has no value in the --task-column; fill in the value, or use --task instead",
-			        data->path[0] ? data->path : data->name, (long long)i + 1);
+			        "%s: %s has no value in the --task-column; fill in the value, or use --task instead",
+			        data->path[0] ? data->path : data->name, kdri_row_name(data, i, called));
 	for (int64_t t = 0; t < g->count; t++) {
 		KDRI_TRY(choose_task(ctx, model, g->names[t], &task[t]));
 		k = KDRI_MAX(k, kdri_cluster_span(&model->fitted->tasks[task[t]]));

@@ -43,7 +43,8 @@ static kdr_status by_ids(kdr_context *ctx, pairing *p)
 				KDRI_FAIL(
 				        ctx, KDR_ERR_DATA,
 				        "%s: the id '%.60s' of row %lld is that of row %lld, too; rows are matched by ids, which must be unique",
-				        called(lists[i]), id, (long long)r + 1, (long long)at + 1);
+				        called(lists[i]), id, (long long)kdri_file_row(lists[i], r),
+				        (long long)kdri_file_row(lists[i], at));
 		}
 		if (i == 1)
 			break; /* only tested */
@@ -89,7 +90,7 @@ done:
 /* Says which rows have no counterpart. */
 static void warn_alone(kdr_context *ctx, const kdr_data *from, const kdr_data *in, const int64_t *of)
 {
-	char list[200] = "";
+	char list[200] = "", called_row[KDRI_ROW_NAME];
 	int64_t count = 0;
 	for (int64_t i = 0; i < from->rows; i++) {
 		if (of[i] >= 0)
@@ -97,7 +98,7 @@ static void warn_alone(kdr_context *ctx, const kdr_data *from, const kdr_data *i
 		if (count < NAMED && from->ids)
 			kdri_list_add(list, sizeof list, "%.40s", from->ids[i]);
 		else if (count < NAMED)
-			kdri_list_add(list, sizeof list, "row %lld", (long long)i + 1);
+			kdri_list_add(list, sizeof list, "%s", kdri_row_name(from, i, called_row));
 		count++;
 	}
 	if (count > 0)
