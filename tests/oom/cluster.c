@@ -136,11 +136,9 @@ static kdr_status fit_known(kdr_context *ctx)
 		known[i] = i < 2 * K ? labels_a[i] : -1;
 	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K, .labels = known },
 		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
-	kdr_problem problem = { .size = sizeof(kdr_problem),
-		                .tasks = tasks,
-		                .ntasks = 2,
-		                .classes = K,
-		                .class_names = names };
+	kdr_problem problem = {
+		.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = K, .class_names = names
+	};
 	kdr_context_set_threads(ctx, 1);
 	kdr_status st = fit_set(ctx, "auto", &problem, neighbours, NULL);
 	if (st == KDR_OK)

@@ -17,9 +17,8 @@ static void reason_of(const kdri_runs *s, int64_t t, int64_t n, int64_t k, char 
 	else if (n > KDRI_SHARING_MOST)
 		snprintf(out, room, "it has more than %d samples", KDRI_SHARING_MOST);
 	else if (!s->carries)
-		snprintf(
-		        out, room,
-		        "clusters are not carried over with initial labels, known classes or a range of k");
+		snprintf(out, room,
+		         "clusters are not carried over with initial labels, known classes or a range of k");
 	else if (n < KDRI_CARRY_LEAST)
 		snprintf(out, room, "it has fewer than %d samples", KDRI_CARRY_LEAST);
 	else if (n > KDRI_SHARING_PER_CLUSTER * k)
