@@ -149,8 +149,8 @@ const cli_option cli_text_options[] = {
 
 const cli_option cli_direct_text_options[] = {
 	CLI_VALUE("text-column", "NAME",
-	          "count the words of this column of a CSV, TSV or JSON-lines file: its name, or its "
-	          "number, starting at 1"),
+	          "count the words of this column of a CSV, TSV, Excel or JSON-lines file: its name, or "
+	          "its number, starting at 1"),
 	CLI_OPTIONS_END,
 };
 

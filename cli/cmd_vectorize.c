@@ -62,6 +62,8 @@ static kdr_corpus_kind kind_of(const char *path)
 	kdri_file info;
 	if (kdri_file_at(path, &info) && info.folder)
 		return KDR_CORPUS_FOLDER;
+	if (kdr_format_holds(NULL, path) & KDR_HOLDS_COLUMNS) /* Excel */
+		return KDR_CORPUS_TABLE;
 	return cli_has_ending(path, tables)             ? KDR_CORPUS_TABLE
 	       : cli_has_ending(path, cli_json_endings) ? KDR_CORPUS_JSON
 	                                                : KDR_CORPUS_LINES;

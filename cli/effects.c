@@ -82,7 +82,9 @@ static const rule rules[] = {
 	{ .options = "label-column known-column",
 	  .files = IN_TABLE | IN_JSON | IN_OBS,
 	  .kinds = "a table, a JSON-lines file or an AnnData file" },
-	{ .options = "text-column", .files = IN_CSV | IN_JSON, .kinds = "a CSV, TSV or JSON-lines file" },
+	{ .options = "text-column",
+	  .files = IN_TABLE | IN_JSON,
+	  .kinds = "a CSV, TSV, Excel or JSON-lines file" },
 	/* single commands */
 	{ .options = "names", .needs = "output write-table", .command = "predict" },
 	{ .options = TEXTS, .needs = "text-column", .files = IN_FOLDER, .command = "inspect" },

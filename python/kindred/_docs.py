@@ -75,8 +75,8 @@ task_column : str, optional
     Column that splits the rows of a table into data sets.""",
     "texts": """\
 text_column : str, optional
-    Column of a DataFrame or CSV file, or field of a JSON lines file, whose words are
-    counted.
+    Column of a DataFrame, CSV or Excel file, or field of a JSON lines file, whose words
+    are counted.
 texts : dict, optional
     Options of :func:`vectorize`, such as ``{"stemmer": "none", "min_df": 5}``. The
     others are chosen from the texts.

@@ -43,7 +43,7 @@
 #' @param id_column,label_column,task_column Columns of tables with the names of
 #'   the samples, their known classes, and the data set that each row belongs to.
 #'   Row names of matrices and data frames are used as names of samples.
-#' @param text_column Count the words of this column of data frames and CSV files.
+#' @param text_column Count the words of this column of data frames, CSV and Excel files.
 #' @param texts Named list of options for texts, such as `list(min_df = 2)`.
 #' @param vectors File of word vectors (word2vec text, GloVe, fastText `.vec`). If
 #'   texts are short, they are compared by the means of their vectors and explained

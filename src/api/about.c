@@ -140,7 +140,7 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 		KDRI_TRY(kdri_strings_copy(ctx, data->features, data->cols, &features));
 	if (data->ids && task->n == data->rows)
 		KDRI_TRY(kdri_strings_copy(ctx, data->ids, data->rows, &ids));
-	if ((data->sheet || data->dialect.delimiter) && task->n == data->rows)
+	if ((data->sheet || data->dialect.delimiter || data->dialect.workbook) && task->n == data->rows)
 		KDRI_TRY(kdri_data_origin(ctx, data, &origin, &task->file_rows));
 	KDRI_TRY(kdri_sheet_notes(ctx, data, &notes, &nnotes));
 	if (nnotes > 0 && data->sheet)

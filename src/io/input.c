@@ -252,6 +252,8 @@ kdr_status kdri_input_made(kdr_context *ctx, const kdri_maker *maker, const char
 	*out = in;
 	in = NULL;
 done:
+	if (in)
+		in->maker.end = NULL; /* the caller still has it */
 	kdri_input_close(ctx, in);
 	return st;
 }
@@ -292,6 +294,8 @@ void kdri_input_close(kdr_context *ctx, kdri_input *in)
 		inflateEnd(&in->z);
 	if (in->fd >= 0)
 		close(in->fd);
+	if (in->maker.end)
+		in->maker.end(ctx, in->maker.user);
 	KDRI_FREE(ctx, in->path, in->held, in);
 }
 

@@ -16,10 +16,11 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t size, const char *name,
                                   kdri_input **out);
 /* The same for a text that is made while it is read: `size` bytes. `make` gives the next piece, at least one byte until the end; `again`
- * begins anew. */
+ * begins anew; `end`, unless NULL, frees what it needs when the input is closed. */
 typedef struct kdri_maker {
 	kdr_status (*make)(kdr_context *ctx, void *user, const char **piece, size_t *length);
 	void (*again)(void *user);
+	void (*end)(kdr_context *ctx, void *user);
 	void *user;
 	int64_t size;
 } kdri_maker;
@@ -99,6 +100,8 @@ bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes);
 
 /* xlsx_book.c: the sheets of a workbook that are not hidden, in their order. Free with kdri_strings_free. */
 kdr_status kdri_xlsx_sheets(kdr_context *ctx, const char *path, char ***out, int64_t *count);
+/* xlsx.c: a sheet as CSV text. */
+kdr_status kdri_xlsx_text(kdr_context *ctx, const char *path, kdri_input **out);
 
 /* --- readers and writers: one file per format, all listed in formats.c ------------------------ */
 

@@ -23,12 +23,17 @@ struct kdri_records {
 	bool end_of_file;
 };
 
+bool kdri_is_book(const char *path)
+{
+	return kdri_format_find(NULL, path) == &kdri_format_xlsx;
+}
+
 kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **out)
 {
 	kdr_status st;
 	kdri_records *r = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &r, 1));
-	KDRI_TRY(kdri_input_open(ctx, path, &r->in));
+	KDRI_TRY(kdri_is_book(path) ? kdri_xlsx_text(ctx, path, &r->in) : kdri_input_open(ctx, path, &r->in));
 	KDRI_TRY(KDRI_NEW(ctx, &r->buffer, FIRST_ROOM + 1));
 	r->room = FIRST_ROOM;
 	r->line = 1;
@@ -378,12 +383,14 @@ static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 	}
 	bool tabs = kdri_ends_with(what->path, ".tsv") || kdri_ends_with(what->path, ".tsv.gz") ||
 	            kdri_ends_with(what->path, ".tab") || kdri_ends_with(what->path, ".tab.gz");
-	c->delimiter = what->delimiter ? what->delimiter : tabs ? '\t' : ',';
+	const bool book = kdri_is_book(what->path);
+	c->delimiter = book ? ',' : what->delimiter ? what->delimiter : tabs ? '\t' : ',';
 	if (what->header == KDR_HEADER_NO && count > 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%s: without a header, specify columns by number, from 1; found '%s'",
 		                 what->path, names[0]);
-	const bool fixed = what->delimiter || tabs, find = !c->skip_rows || strcmp(c->skip_rows, "auto") == 0;
+	const bool fixed = book || what->delimiter || tabs,
+	           find = !c->skip_rows || strcmp(c->skip_rows, "auto") == 0;
 	const char *const skip = find ? "0" : c->skip_rows, *end = skip + strlen(skip);
 	const char own[] = { c->delimiter, '\0' };
 	int64_t more = 0;
@@ -694,7 +701,8 @@ kdr_status kdri_corpus_skip(kdr_context *ctx, kdri_corpus *c, int64_t count)
 bool kdri_corpus_can_reopen(const kdr_corpus *what)
 {
 	kdri_file info;
-	return what->path && kdri_file_at(what->path, &info) && (info.regular || info.folder);
+	return what->path && (kdri_path_sheet(what->path) ||
+	                      (kdri_file_at(what->path, &info) && (info.regular || info.folder)));
 }
 
 int64_t kdri_corpus_read(const kdri_corpus *c)
@@ -706,6 +714,8 @@ kdri_dialect kdri_corpus_dialect(const kdri_corpus *c)
 {
 	if (c->what->kind != KDR_CORPUS_TABLE)
 		return (kdri_dialect){ 0 };
+	if (kdri_is_book(c->what->path))
+		return (kdri_dialect){ .workbook = true, .header = c->header, .above = c->above };
 	return (kdri_dialect){
 		.delimiter = c->delimiter, .header = c->header, .fields = c->fields, .above = c->above
 	};

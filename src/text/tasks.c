@@ -27,15 +27,29 @@ static bool is_text(const char *path, const kdr_read_options *options)
 	return is_text_folder(path, options) || (options->text_column && !options->memory);
 }
 
-/* Texts are read from tables of plain text and from JSON lines. */
+/* Texts are read from tables and from JSON lines. */
 static kdr_status check_table(kdr_context *ctx, const char *path, const kdr_read_options *o)
 {
 	const kdri_format *f = kdri_format_find(o->format, path);
 	if (!f || f->holds & KDR_HOLDS_CHARACTERS)
 		return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-	                 "%s: --text-column reads CSV, TSV and JSON-lines files, not %s; %s", path, f->id,
-	                 f->holds & KDR_HOLDS_COLUMNS ? "save the sheet as CSV" : "give one of these");
+	if (f != &kdri_format_xlsx || !kdri_is_book(path))
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: --text-column reads CSV, TSV, Excel and JSON-lines files, not %s; give one of these",
+		        path, f->id);
+	kdr_status st = KDR_OK;
+	char **sheets = NULL;
+	int64_t count = 0;
+	if (!kdri_path_sheet(path))
+		st = kdri_xlsx_sheets(ctx, path, &sheets, &count);
+	if (count > 1)
+		kdri_warning(
+		        ctx,
+		        "%s: sheet '%.60s' was read, but not the others (%lld); use --sheet NAME or --sheet all",
+		        path, sheets[0], (long long)count - 1);
+	kdri_strings_free(&ctx->allocator, sheets, count);
+	return st;
 }
 
 /* Whether a path has lines of JSON: by the specified format, or by its name. */

@@ -201,6 +201,8 @@ void kdri_corpus_close(kdr_context *ctx, kdri_corpus *corpus);
 /* Lines of a file, or records that hold line breaks within quotes. */
 typedef struct kdri_records kdri_records;
 kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **out);
+/* Whether these are the rows of a sheet of a workbook, as CSV. */
+bool kdri_is_book(const char *path);
 /* delimiter 0: plain lines, else records with quoted fields. The record, without its line end, may
  * be changed in place and is valid until the next call; *line is where it begins, from 1. */
 kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delimiter, char **record,

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """The files people have: single-cell folders and files, batches in one file, samples in columns, folders of texts."""
+import csv
 import datetime
 import gzip
 import json
@@ -244,6 +245,36 @@ class Formats(CliTest):
         self.assertEqual(tasks[2]["labels"] + tasks[3]["labels"], ["k0", "k1"] * 10)
 
     # --- Excel ----------------------------------------------------------------------------------------------
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_excel_with_texts(self):
+        words = ("car wheel road engine".split(), "sun moon star rain".split())
+        rows = [["nr", "text"]] + [[f"n{i}", 'so, "%s" ' % words[i % 2][i % 4] + " ".join(words[i % 2][:2 + i % 3])] for i in range(40)]
+        book = openpyxl.Workbook()
+        book.active.title = "May"
+        book.create_sheet("June")
+        for row in [["Export", "of May"], [], *rows]:
+            book["May"].append(row)
+        for row in rows[:1] + rows[11:]:
+            book["June"].append(row[::-1])
+        book.save(self.path("t.xlsx"))
+        with open(self.path("c.csv"), "w", newline="") as f:
+            csv.writer(f).writerows(rows)
+        common = ["cluster", "-k", 2, "--force", "--text-column", "text", "--id-column", "nr"]
+        said = self.run_kindred(*common, "-o", "book", "--write-table", "back.xlsx", "--save-model", "m.h5", "t.xlsx").stderr
+        self.assertEqual(said.count("sheet 'May' was read, but not the others (1)"), 1)
+        self.run_kindred(*common, "-o", "out", "c.csv")
+        self.assertEqual(self.read("book/t.labels"), self.read("out/c.labels"))
+        self.assertEqual(self.read("book/t.samples.csv"), self.read("out/c.samples.csv"))
+        back = [list(row) for row in openpyxl.load_workbook(self.path("back.xlsx"))["May"].values]
+        self.assertEqual(back[2][:3], ["nr", "text", "cluster"])
+        self.assertEqual([[row[0], str(row[2])] for row in back[3:]], [[f"n{i}", c] for i, c in enumerate(self.read("out/c.labels").split())])
+        new = self.run_kindred("predict", "--model", "m.h5", "-q", "--text-column", "text", "--id-column", "nr", "t.xlsx:June").stdout
+        self.assertEqual(new.split(), self.read("out/c.labels").split()[10:])
+        self.run_kindred(*common, "-o", "out", "--sheet", "all", "t.xlsx")
+        self.assertEqual([len(self.read(f"out/{name}.labels").split()) for name in ("May", "June")], [40, 30])
+        self.assertIn("(40 documents", self.run_kindred("vectorize", "-o", "v", "--text-column", "text", "t.xlsx").stdout)
+        self.fails(*common[:-3], "none", "t.xlsx:June", code=2, says="there is no column 'none'; the 2 columns are: text, nr")
 
     @unittest.skipIf(openpyxl is None, "openpyxl is needed")
     def test_excel(self):

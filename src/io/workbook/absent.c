@@ -20,6 +20,12 @@ kdr_status kdri_xlsx_sheets(kdr_context *ctx, const char *path, char ***out, int
 	return kdri_absent(ctx, path, "expat, which Excel workbooks need", "save the sheet as CSV");
 }
 
+kdr_status kdri_xlsx_text(kdr_context *ctx, const char *path, kdri_input **out)
+{
+	(void)out;
+	return kdri_absent(ctx, path, "expat, which Excel workbooks need", "save the sheet as CSV");
+}
+
 static kdr_status read_none(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data *data)
 {

@@ -296,6 +296,12 @@ typedef struct lines {
 	int64_t room;
 } lines;
 
+static void lines_free(kdr_context *ctx, lines *l)
+{
+	KDRI_FREE(ctx, l->sheet.cells, l->sheet.text, l->text);
+	kdri_xlsx_close(ctx, &l->book);
+}
+
 static void lines_again(void *user)
 {
 	lines *l = user;
@@ -370,7 +376,8 @@ static kdr_status check_size(kdr_context *ctx, sheet *s, int64_t *size)
 
 /* Opens a sheet of a workbook as an input of CSV text, and sets the options to read it with. Free the lines after the input is closed. */
 static kdr_status open_xlsx(kdr_context *ctx, const char *path, const char *file, const char *member,
-                            kdr_read_options *options, lines *l, kdri_input **in)
+                            kdr_read_options *options, lines *l, void (*end)(kdr_context *, void *),
+                            kdri_input **in)
 {
 	int64_t size;
 	/* Of how the text is written, only the numbers in texts of the sheet have to be detected: the rest is written here. */
@@ -381,7 +388,7 @@ static kdr_status open_xlsx(kdr_context *ctx, const char *path, const char *file
 	KDRI_DO(kdri_xlsx_open(ctx, file, member, &l->book));
 	KDRI_DO(read_cells(ctx, &l->sheet));
 	KDRI_DO(check_size(ctx, &l->sheet, &size));
-	const kdri_maker maker = { lines_make, lines_again, l, size };
+	const kdri_maker maker = { lines_make, lines_again, end, l, size };
 	return kdri_input_made(ctx, &maker, path, in);
 }
 
@@ -431,7 +438,7 @@ static kdr_status with_xlsx(kdr_context *ctx, const char *path, const kdr_read_o
 	char *file = NULL, *member = NULL, why[300];
 	kdr_read_options own = options ? *options : (kdr_read_options){ .size = sizeof(kdr_read_options) };
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
-	KDRI_TRY(open_xlsx(ctx, path, file, member, &own, &l, &in));
+	KDRI_TRY(open_xlsx(ctx, path, file, member, &own, &l, NULL, &in));
 	st = data ? kdri_csv_read(ctx, in, &own, ',', data) : kdri_csv_inspect(ctx, in, &own, ',', findings);
 	if (st == KDR_ERR_DATA && l.sheet.unstored > 0) { /* values are missing, and this may be why */
 		snprintf(why, sizeof why, "%.280s", ctx->error);
@@ -449,8 +456,30 @@ static kdr_status with_xlsx(kdr_context *ctx, const char *path, const kdr_read_o
 			                        .above = data->dialect.above };
 done:
 	kdri_input_close(ctx, in);
-	KDRI_FREE(ctx, l.sheet.cells, l.sheet.text, l.text);
-	kdri_xlsx_close(ctx, &l.book);
+	lines_free(ctx, &l);
+	KDRI_FREE(ctx, file, member);
+	return st;
+}
+
+static void lines_end(kdr_context *ctx, void *user)
+{
+	if (user)
+		lines_free(ctx, user);
+	kdri_free(ctx, user);
+}
+
+kdr_status kdri_xlsx_text(kdr_context *ctx, const char *path, kdri_input **out)
+{
+	kdr_status st;
+	lines *l = NULL;
+	char *file = NULL, *member = NULL;
+	kdr_read_options own = { .size = sizeof own };
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(KDRI_NEW0(ctx, &l, 1));
+	KDRI_TRY(open_xlsx(ctx, path, file, member, &own, l, lines_end, out));
+	l = NULL;
+done:
+	lines_end(ctx, l);
 	KDRI_FREE(ctx, file, member);
 	return st;
 }
