@@ -1,6 +1,6 @@
 #!/bin/sh
-# The shared library exports what src/exports.txt lists, and nothing else, under the version of its name (libkindred.so.0.2:
-# KINDRED_0.2). Usage: exports.sh LIBRARY LIST...
+# The shared library exports what src/exports.txt lists, and nothing else, under the version of its name (libkindred.so.0.3:
+# KINDRED_0.3). Usage: exports.sh LIBRARY LIST...
 set -eu
 version=KINDRED_$(objdump -p "$1" | awk '$1 == "SONAME" {sub(/.*\.so\./, "", $2); print $2}')
 library=$1

@@ -7,9 +7,9 @@
 #include "kindred/export.h"
 
 #define KDR_VERSION_MAJOR 0
-#define KDR_VERSION_MINOR 2
+#define KDR_VERSION_MINOR 3
 #define KDR_VERSION_PATCH 0
-#define KDR_VERSION       "0.2.0"
+#define KDR_VERSION       "0.3.0"
 
 /* Returns the version of the library in use: that of a release, such as "0.3.0"; of what is built between releases "0.3.0-dev", with
  * the commit after a "+" where it is known: "0.3.0-dev+858c0022". KDR_VERSION is the version of the header. Cost: O(1). */

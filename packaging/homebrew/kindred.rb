@@ -2,7 +2,7 @@
 class Kindred < Formula
   desc "Cluster related data sets together, and transfer labels between them"
   homepage "https://example.org/kindred"
-  url "https://example.org/kindred/kindred-0.2.0.tar.gz"
+  url "https://example.org/kindred/kindred-0.3.0.tar.gz"
   sha256 "SHA256_OF_THE_TARBALL"
   license "BSD-3-Clause"
 

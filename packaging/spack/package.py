@@ -9,11 +9,11 @@ class Kindred(CMakePackage):
     labels from a labelled data set to an unlabelled one."""
 
     homepage = "https://example.org/kindred"
-    url = "https://example.org/kindred/kindred-0.2.0.tar.gz"
+    url = "https://example.org/kindred/kindred-0.3.0.tar.gz"
 
     license("BSD-3-Clause")
 
-    version("0.2.0", sha256="SHA256_OF_THE_TARBALL")
+    version("0.3.0", sha256="SHA256_OF_THE_TARBALL")
 
     variant("hdf5", default=True, description="Model files, .h5, .h5ad")
     variant("openmp", default=True, description="Use several threads")

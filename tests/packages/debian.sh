@@ -9,7 +9,7 @@ set -eu
 source=$(cd "$1" && pwd)
 dist=$(cd "$2" && pwd)
 mirror=${KINDRED_MIRROR:-http://deb.debian.org/debian}
-packages="kindred libkindred0.2 libkindred-dev python3-kindred kindred-doc"
+packages="kindred libkindred0.3 libkindred-dev python3-kindred kindred-doc"
 if [ "$(id -u)" != 0 ]; then
 	echo "skipped: this test needs root" >&2
 	exit 77
