@@ -34,7 +34,8 @@ KDR_API int bench_neighbours(int64_t rows, int64_t cols, const int64_t *rowptr, 
 	kdr_context_set_threads(ctx, threads);
 	st = kdr_context_set_device(ctx, device);
 	if (st == KDR_OK)
-		st = kdri_knn_find(ctx, &x, k, rowptr ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN, &found);
+		st = kdri_knn_find(ctx, &x, k, rowptr ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN, NULL,
+		                   &found);
 	if (st == KDR_OK)
 		memcpy(index, found.index, (size_t)(rows * k) * sizeof *index);
 	kdri_knn_free(ctx, &found);
