@@ -104,11 +104,11 @@ class Unpacked(CliTest):
 class Endless(CliTest):
     """Input that never ends, or never begins."""
     def test_a_line_without_an_end(self):
-        for before, line, args in (("", 1, ["inspect", "/dev/zero"]), ("", 1, ["inspect", "-"]), ("a,b\\n1,2\\n", 3, ["cluster", "-k", "2", "-o", "out", "-"])):
-            zeros = subprocess.Popen(["sh", "-c", f"printf '{before}'; cat /dev/zero"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            done = subprocess.run([KINDRED, *args, "--format", "csv"], stdin=zeros.stdout, cwd=self.dir, capture_output=True, text=True, timeout=100)
-            zeros.stdout.close()
-            zeros.wait()
+        for before, line, args in (("", 1, ["inspect", "-"]), ("a,b\\n1,2\\n", 3, ["cluster", "-k", "2", "-o", "out", "-"])):
+            ones = subprocess.Popen(["sh", "-c", f"printf '{before}'; tr '\\0' 1 </dev/zero"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            done = subprocess.run([KINDRED, *args, "--format", "csv"], stdin=ones.stdout, cwd=self.dir, capture_output=True, text=True, timeout=100)
+            ones.stdout.close()
+            ones.wait()
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn(f"line {line} is longer than 256 MB; this is probably not a text file with data", done.stderr)
             self.assertEqual(os.listdir(self.dir), [])

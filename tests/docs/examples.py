@@ -71,10 +71,9 @@ class Examples(PartsTest):
             self.assertEqual(len(set(zip(reference["kindred"], reference["cell_type"]))), 3, "one name for each cluster")
             self.assertIn('"monocyte"', (out / "report.html").read_text(encoding="utf-8"))
             unknown = new["made_as"] == "plasma cell"
-            flagged = new["kindred_unlike_source"].astype(bool)
+            rank = new["kindred_unlike_source"]
             self.assertGreater((new["kindred"].astype(str) == new["made_as"].astype(str))[~unknown].mean(), .98)
-            self.assertGreater(flagged[unknown].mean(), .9)
-            self.assertLess(flagged[~unknown].mean(), .05)
+            self.assertGreater((rank[unknown].to_numpy()[:, None] > rank[~unknown].to_numpy()).mean(), .9, "how often a plasma cell ranks above another cell")
             self.assertLess(new["kindred_confidence"][unknown].max(), new["kindred_confidence"][~unknown].median())
 
 
