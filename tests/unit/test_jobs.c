@@ -206,7 +206,7 @@ static void cluster__units__are_scaled_as_the_method_needs(void **state)
 	kdr_context_free(ctx);
 }
 
-static void pca_kmeans__dense_and_sparse__same_bits(void **state)
+static void pca_kmeans__dense_and_sparse__same_labels(void **state)
 {
 	(void)state;
 	enum { ROWS = 90, COLS = 40 };
@@ -237,7 +237,9 @@ static void pca_kmeans__dense_and_sparse__same_bits(void **state)
 		}
 		const kdr_array a = kdr_result_array(r[0], "embedding", 0),
 		                b = kdr_result_array(r[1], "embedding", 0);
-		assert_memory_equal(a.data, b.data, (size_t)(a.shape[0] * a.shape[1]) * sizeof(double));
+		/* Products of dense rows are those of a BLAS, whose sums have another order. */
+		for (int64_t i = 0; i < a.shape[0] * a.shape[1]; i++)
+			assert_true(fabs(((const double *)a.data)[i] - ((const double *)b.data)[i]) < 1e-9);
 		assert_memory_equal(kdr_result_labels(r[0], 0, NULL), kdr_result_labels(r[1], 0, NULL),
 		                    ROWS * sizeof(int64_t));
 		kdr_result_free(r[0]);
@@ -422,7 +424,7 @@ int main(void)
 		cmocka_unit_test(cluster__recipe__chooses_unless_told),
 		cmocka_unit_test(cluster__named_method__has_the_recipe_of_auto),
 		cmocka_unit_test(cluster__units__are_scaled_as_the_method_needs),
-		cmocka_unit_test(pca_kmeans__dense_and_sparse__same_bits),
+		cmocka_unit_test(pca_kmeans__dense_and_sparse__same_labels),
 		cmocka_unit_test(ncut__equal_samples__share_a_cluster),
 		cmocka_unit_test(transfer__no_model__has_the_same_labels_and_no_weights),
 		cmocka_unit_test(jobs__bad_requests__are_refused),
