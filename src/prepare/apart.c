@@ -72,10 +72,11 @@ static kdr_status look_at_task(kdr_context *ctx, search *s, int64_t t, const kdr
 		facts[DATE] = column && column->kind == KDR_COLUMN_DATE;
 		facts[CATEGORY] = column && column->kind == KDR_COLUMN_CATEGORY;
 		facts[ASKED] = column && sheet->asked && sheet->asked[c];
-		if (facts[CATEGORY] > 0)
+		if (column && column->kind == KDR_COLUMN_CATEGORY)
 			KDRI_DO(kdri_names_add(ctx, &s->names, column->name, strlen(column->name),
 			                       &s->category[u]));
-		look_at(d, j, facts[DATE] > 0 ? sheet->origin[c] : 0, facts, &s->values[t * s->cols + u]);
+		look_at(d, j, column && column->kind == KDR_COLUMN_DATE ? sheet->origin[c] : 0, facts,
+		        &s->values[t * s->cols + u]);
 	}
 	return KDR_OK;
 }

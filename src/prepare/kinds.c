@@ -312,7 +312,7 @@ kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_da
 			KDRI_DO(kdri_strdup(ctx, "it distinguishes the data sets", &columns->since[j]));
 			continue;
 		}
-		if (columns->to[j] < 0 || s->columns[s->source[j]].kind != KDR_COLUMN_DATE)
+		if (!prep->origin || columns->to[j] < 0 || s->columns[s->source[j]].kind != KDR_COLUMN_DATE)
 			continue;
 		kdri_days_text(prep->origin[columns->to[j]], text, sizeof text);
 		KDRI_DO(kdri_strdup(ctx, text, &columns->since[j]));
@@ -326,7 +326,7 @@ static void move_origin(const kdr_prep *prep, const kdri_columns *columns, int64
 	kdr_column *c = &s->columns[s->source[j]];
 	if (!columns->since || !columns->since[j])
 		return;
-	if (columns->to[j] >= 0)
+	if (prep->origin && columns->to[j] >= 0)
 		s->origin[s->source[j]] = prep->origin[columns->to[j]];
 	kdri_free_with(&d->allocator, (char *)c->why);
 	c->why = columns->since[j];
