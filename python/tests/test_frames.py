@@ -247,9 +247,9 @@ class Frames(PartsTest):
         values = [1.234, 2.345, None, 4.567]
         for numbers in (values, np.array(values, dtype=object)):  # numbers say nothing about texts, nor need they be asked about
             frame = pd.DataFrame({"a": numbers, "b": ["1,5", "2,5", "3,5", "1.234,5"], "c": ["39.364 €", "1.250 €", "7 €", "8 €"]})
-            with self.assertWarns(kindred.KindredWarning) as told:
+            with self.assertWarns(kindred.KindredWarning) as caught:
                 X = kindred.read(frame.drop(columns="b"), missing="zero").X
-            self.assertIn("column 2 (c): '39.364 €' was read as 39364; use decimal='.' if it is 39.364", str(told.warning))
+            self.assertIn("column 2 (c): '39.364 €' was read as 39364; use decimal='.' if it is 39.364", str(caught.warning))
             np.testing.assert_array_equal(X, [[1.234, 39364], [2.345, 1250], [0, 7], [4.567, 8]])
             X = quiet(kindred.read, frame, missing="zero").X
             np.testing.assert_array_equal(X[:, :2], [[1.234, 1.5], [2.345, 2.5], [0, 3.5], [4.567, 1234.5]])

@@ -81,8 +81,8 @@ struct kdr_context {
 	bool timed_out;
 	bool stop_requested; /* with comm: the callback has requested this rank to stop, which kdri_iteration sends to the
 		        others */
-	int writing; /* above 0: results are written. The limit and an interrupt are for what came before, so files that are copied are read to
-	        the end */
+	int writing; /* above 0: results are being written. A time limit and an interrupt end the fit, but not this: files that are copied are
+	        read to their end */
 	bool no_model;  /* what only predictions need is not computed */
 	bool raw_cells; /* tables for spreadsheets: formulas get no apostrophe */
 	bool abandon; /* products, factors and inverses fail once it is time to stop; set by callers that can do

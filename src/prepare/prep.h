@@ -148,7 +148,7 @@ kdr_status kdri_sizes_keep(kdr_context *ctx, kdr_prep *prep, kdr_data *const *ta
 kdr_status kdri_sizes_compare(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                               const kdri_columns *columns);
 
-/* --- apart.c: columns by which data sets can be told apart ---------------------------------------- */
+/* --- apart.c: columns that only distinguish data sets ------------------------------------------ */
 
 /* Marks aligned columns to be left out, and warns about them. */
 kdr_status kdri_apart_mark(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,

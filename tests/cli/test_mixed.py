@@ -236,7 +236,7 @@ class Forest(CliTest):
 
 
 class Apart(CliTest):
-    """Columns by which data sets can be told apart: ids, places, times."""
+    """Columns that only distinguish data sets: ids, places, times."""
     def shop(self, city, first, year, level=None, rows=60, shift=0.0):
         draw = random.Random(first)
         lines = ["Kunde,CustomerNo,City,Opened,Year,a,b,c"]

@@ -153,9 +153,9 @@ def ways_of(name, folder, temp):
         files = [path for path, _ in cuts[most].values()]
         counts = [len(set(classes)) for _, classes in cuts[most].values()]
         known = ",".join(os.path.join(temp, str(most), s + ".known") for s in cuts[most])
-        told = {"k": ",".join(map(str, counts)), "low": max(2, min(counts) - 1), "high": max(3, max(counts) + 1), "known": known}
+        values = {"k": ",".join(map(str, counts)), "low": max(2, min(counts) - 1), "high": max(3, max(counts) + 1), "known": known}
         yield (f"{name},cluster:{way},auto,1",
-               ["cluster", *(w.format(**told) for w in words), *(["--missing", "mean"] if files[0].endswith(".csv") else []), "--seed", "1",
+               ["cluster", *(w.format(**values) for w in words), *(["--missing", "mean"] if files[0].endswith(".csv") else []), "--seed", "1",
                 "--threads", "1", "-q", "--no-progress", *files])
 
 

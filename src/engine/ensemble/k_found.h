@@ -53,7 +53,7 @@ typedef struct kdri_k_words {
 	const char *tests; /* static: these data sets */
 	double agreement;  /* of repeated clusterings, 1 = fully */
 } kdri_k_words;
-/* All that was found out about the number of clusters of a task. */
+/* The evidence for the number of clusters of a task. */
 typedef struct kdri_k_found {
 	kdri_k_words words;   /* k 0: none; it was moved into a range, or time was out */
 	bool sure, identical; /* identical: all samples are */

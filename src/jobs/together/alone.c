@@ -13,7 +13,7 @@
 #include "jobs/joint.h"
 #include "prepare/prep.h"
 
-/* A run alone is told that there is nothing to compare with. */
+/* A run alone has nothing to compare with. */
 static const kdri_evidence none = { 0 };
 
 /* The options of the job, of one data set only, and without anything but a fit. */

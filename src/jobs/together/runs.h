@@ -30,7 +30,7 @@ typedef enum kdri_when {
 typedef struct kdri_runs {
 	kdri_evidence evidence; /* for the poll of all data sets */
 	kdri_when when;
-	bool sees; /* the poll is told that a job has looked at each data set alone, even if it was not possible */
+	bool sees; /* a job has clustered each data set alone, or tried to: the poll does not compare again */
 	bool ranges; /* they have a range of numbers of clusters each */
 	kdri_job *job;
 	const kdri_job_known *known;
